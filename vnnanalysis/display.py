@@ -1,0 +1,207 @@
+"""What a notebook's cell ends with: show a table, a figure or text, and write it to `out`."""
+
+import base64
+import dataclasses
+import io
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.figure import Figure
+
+from vnnanalysis.analysis import Analysis
+from vnnanalysis.figures import STYLE
+from vnnanalysis.summary import rules_in_short
+from vnnanalysis.tables import (
+    Table,
+    csv_bytes,
+    latex_text,
+    plain,
+    slug,
+    to_html,
+    to_latex,
+    to_text,
+)
+
+SHOWN_ROWS = 60
+_NO_DATE = {
+    "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": None},
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+}
+
+
+class Shown:
+    """Something to show in every form a notebook or its exports may need."""
+
+    def __init__(self, bundle: dict[str, Any]) -> None:
+        self.bundle = bundle
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return self.bundle
+
+    def __repr__(self) -> str:
+        return str(self.bundle["text/plain"])
+
+
+def _write(out: Path | None, folder: str, name: str, content: bytes) -> None:
+    if out is not None:
+        path = out / folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def show_table(
+    analysis: Analysis,
+    name: str,
+    frame: pd.DataFrame,
+    caption: str,
+    *,
+    by_rules: bool = False,
+    formats: Mapping[str, str] | None = None,
+    widths: Mapping[str, str] | None = None,
+    in_latex: bool = True,
+) -> Shown:
+    """Show a table; write ``tables/<name>.tex`` and ``csv/<name>.csv``.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        For names and the output folder.
+    name : str
+        File stem and LaTeX label.
+    frame : DataFrame
+        The values; columns are the table's.
+    caption : str
+        What the table shows; the edition's title is put before it.
+    by_rules : bool
+        Whether the numbers depend on the rules, which the caption then names.
+    formats : mapping of str to str, optional
+        Format strings by column, beside those of `tables.FORMATS`.
+    widths : mapping of str to str, optional
+        LaTeX column types by column; the table may then run over several pages.
+    in_latex : bool
+        False for tables that are too long to print: csv only, and the first rows are shown.
+    """
+    rules = f" ({rules_in_short(analysis.rules)})" if by_rules else ""
+    table = Table(
+        slug(name),
+        f"{analysis.edition.title}: {caption}{rules}",
+        frame.reset_index(drop=True),
+        analysis.edition,
+        formats={column: text.format for column, text in (formats or {}).items()},
+        widths=widths or {},
+        is_long=bool(widths),
+    )
+    _write(analysis.out, "csv", f"{table.name}.csv", csv_bytes(table.frame))
+    if frame.empty:
+        return show_text([f"{plain(table.caption)}: none."])
+    if not in_latex:
+        return Shown({"text/html": _shortened(table, 20), "text/plain": to_text(_head(table, 20))})
+    latex = to_latex(table)
+    _write(analysis.out, "tables", f"{table.name}.tex", latex.encode())
+    return Shown({"text/html": _shortened(table), "text/latex": latex, "text/plain": to_text(table)})
+
+
+def _head(table: Table, n_rows: int) -> Table:
+    n_all = len(table.frame)
+    if n_all <= n_rows:
+        return table
+    caption = f"{table.caption} (first {n_rows} of {n_all} rows; all in csv/{table.name}.csv)"
+    return dataclasses.replace(table, caption=caption, frame=table.frame.head(n_rows))
+
+
+def _shortened(table: Table, n_rows: int = SHOWN_ROWS) -> str:
+    return to_html(_head(table, n_rows))
+
+
+def show_tables(
+    analysis: Analysis, name: str, frame: pd.DataFrame, caption: str, *, by: str = "benchmark",
+    **options: Any,
+) -> Shown:  # fmt: skip
+    """Show one table for each value of a column; names and captions end with the value."""
+    groups = frame.groupby(by, sort=False)
+    return stack(
+        show_table(
+            analysis, f"{name}-{value}", rows.drop(columns=by), f"{caption} {value}".strip(), **options
+        )
+        for value, rows in groups
+    )
+
+
+def stack(parts: Iterable[Shown]) -> Shown:
+    """Show several things as one."""
+    bundles = [part.bundle for part in parts]
+    kinds = ["text/html", "text/latex", "text/plain"]
+    return Shown({kind: "\n".join(bundle.get(kind, "") for bundle in bundles) for kind in kinds})
+
+
+def image_bytes(figure: Figure, kind: str) -> bytes:
+    """Return a figure as pdf, svg or png; equal figures give equal bytes."""
+    buffer = io.BytesIO()
+    with mpl.rc_context(STYLE):
+        figure.savefig(buffer, format=kind, metadata=_NO_DATE[kind])
+    return buffer.getvalue()
+
+
+def show_figure(analysis: Analysis, name: str, figure: Figure, caption: str) -> Shown:
+    """Show a figure; write ``figures/<name>.pdf``, ``.svg`` and ``.png``."""
+    images = {}
+    for kind in ("pdf", "svg", "png") if analysis.out else ("png",):
+        images[kind] = image_bytes(figure, kind)
+        _write(analysis.out, "figures", f"{slug(name)}.{kind}", images[kind])
+    encoded = base64.b64encode(images["png"]).decode()
+    text = plain(f"{analysis.edition.title}: {caption}")
+    width = round(figure.get_figwidth() * 96)
+    html = (
+        f'<figure><img alt="{text}" width="{width}" src="data:image/png;base64,{encoded}">'
+        f"<figcaption>{text}</figcaption></figure>"
+    )
+    return Shown({"text/html": html, "image/png": encoded, "text/plain": f"[{text}]"})
+
+
+def show_figures(
+    analysis: Analysis, name: str, draw: Callable[..., Figure], caption: str
+) -> Shown:
+    """Show one figure for each benchmark.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        For the benchmarks, tools and the output folder.
+    name : str
+        Beginning of the file stems, which end with the benchmark.
+    draw : callable
+        A function of `figures` that takes judged rows, edition, tools and the time floor.
+    caption : str
+        Beginning of the captions.
+    """
+    judged = analysis.judged
+    return stack(
+        show_figure(
+            analysis,
+            f"{name}-{benchmark}",
+            draw(
+                judged[judged["benchmark"] == benchmark],
+                analysis.edition,
+                analysis.tools,
+                analysis.rules.time_floor_s,
+            ),
+            f"{caption} {benchmark}",
+        )
+        for benchmark in analysis.benchmarks
+    )
+
+
+def show_text(sentences: Iterable[str]) -> Shown:
+    """Show sentences, a paragraph each."""
+    sentences = list(sentences)
+    html = "".join(f"<p>{_escaped(s)}</p>" for s in sentences)
+    latex = "\n\n".join(latex_text(s) for s in sentences)
+    return Shown({"text/html": html, "text/latex": latex, "text/plain": "\n".join(sentences)})
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,119 @@
+"""Conflicts: who said what, and what each policy makes of it."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from vnnanalysis.editions import Edition, ScoringRules
+from vnnanalysis.judging import judge
+from vnnanalysis.load import INSTANCE
+from vnnanalysis.terms import Conflicts, Result, Verdict
+
+
+def dispute_list(
+    runs: pd.DataFrame, edition: Edition, rules: ScoringRules, benchmarks: Iterable[str]
+) -> pd.DataFrame:
+    """List every instance that some tools call unsat and others sat.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `load.load_contest`, of the full field.
+    edition : Edition
+        For the order of benchmarks.
+    rules : ScoringRules
+        All switches but the conflict policy.
+    benchmarks : iterable of str
+        The benchmarks to list.
+
+    Returns
+    -------
+    DataFrame
+        Columns benchmark, index, instance, unsat and sat (tools), and for each policy
+        what it takes for the truth.
+    """
+    judged = {p: judge(runs, edition, rules.with_settings({"conflicts": p})) for p in Conflicts}
+    first = judged[Conflicts.VOTING]
+    disputed = first[(first["n_unsat"] > 0) & (first["n_sat"] > 0) & (first["excluded"] == "")]
+    disputed = disputed[disputed["benchmark"].isin(list(benchmarks))]
+    table = disputed.drop_duplicates(INSTANCE)[[*INSTANCE, "index"]]
+    for answer in (Result.UNSAT, Result.SAT):
+        said = disputed[disputed["result"] == answer]
+        tools = said.groupby(INSTANCE)["tool"].agg(", ".join).rename(str(answer))
+        table = table.merge(tools.reset_index(), how="left", on=INSTANCE, validate="one_to_one")
+    for policy, rows in judged.items():
+        truth = rows.drop_duplicates(INSTANCE)[[*INSTANCE, "truth"]]
+        truth = truth.rename(columns={"truth": str(policy)})
+        table = table.merge(truth, how="left", on=INSTANCE, validate="one_to_one")
+    place = table["benchmark"].map({b: i for i, b in enumerate(edition.benchmarks)})
+    table = table.assign(place=place).sort_values(["place", "index"], kind="stable")
+    columns = ["benchmark", "index", "instance", "unsat", "sat", *[str(p) for p in Conflicts]]
+    return table[columns].reset_index(drop=True)
+
+
+def penalties(
+    runs: pd.DataFrame, edition: Edition, rules: ScoringRules, benchmarks: Iterable[str]
+) -> pd.DataFrame:
+    """Count every tool's disputed answers, and those that each policy penalises.
+
+    Returns
+    -------
+    DataFrame
+        Columns tool, disputed, and one per policy; tools without a dispute are left out.
+    """
+    benchmarks = list(benchmarks)
+    table = pd.DataFrame(index=pd.Index(edition.tools, name="tool"))
+    for policy in Conflicts:
+        judged = judge(runs, edition, rules.with_settings({"conflicts": policy}))
+        judged = judged[judged["benchmark"].isin(benchmarks)]
+        if "disputed" not in table:
+            table["disputed"] = judged.loc[_is_disputed(judged), "tool"].value_counts()
+        wrong = judged["verdict"] == Verdict.INCORRECT
+        table[str(policy)] = judged.loc[wrong, "tool"].value_counts()
+    table = table.fillna(0).astype(int)
+    table = table[table["disputed"] > 0]
+    by = [str(Conflicts.VOTING), "disputed"]
+    return table.sort_values(by, ascending=False, kind="stable").reset_index()
+
+
+def _is_disputed(judged: pd.DataFrame) -> pd.Series:
+    answered = judged["result"].isin([Result.SAT, Result.UNSAT]) & (judged["excluded"] == "")
+    return answered & (judged["n_unsat"] > 0) & (judged["n_sat"] > 0)
+
+
+def contradictions(judged: pd.DataFrame, edition: Edition) -> pd.DataFrame:
+    """Count how often each pair of tools gave opposite answers.
+
+    Returns
+    -------
+    DataFrame
+        Rows: tools that said unsat; columns: tools that said sat; missing where never.
+    """
+    disputed = judged[_is_disputed(judged)]
+    unsat = disputed.loc[disputed["result"] == Result.UNSAT, [*INSTANCE, "tool"]]
+    sat = disputed.loc[disputed["result"] == Result.SAT, [*INSTANCE, "tool"]]
+    pairs = unsat.merge(sat, on=INSTANCE, suffixes=("_unsat", "_sat"), validate="many_to_many")
+    counts = pd.crosstab(pairs["tool_unsat"], pairs["tool_sat"])
+    rows = [tool for tool in edition.tools if tool in counts.index]
+    columns = [tool for tool in edition.tools if tool in counts.columns]
+    return counts.reindex(index=rows, columns=columns).where(lambda c: c > 0)
+
+
+def by_benchmark(disputes: pd.DataFrame, judged: pd.DataFrame, edition: Edition) -> pd.DataFrame:
+    """Count the disputed instances of every benchmark, and what each policy decides.
+
+    Returns
+    -------
+    DataFrame
+        Columns benchmark, instances, disputed, and per policy how many it decides.
+    """
+    size = judged.drop_duplicates(INSTANCE).groupby("benchmark").size()
+    table = pd.DataFrame({"instances": size})
+    table["disputed"] = disputes.groupby("benchmark").size()
+    for policy in Conflicts:
+        decided = disputes[disputes[str(policy)] != Result.UNKNOWN]
+        table[f"decided by {policy}"] = decided.groupby("benchmark").size()
+    table = table.fillna(0).astype(int)
+    return table.reindex([b for b in edition.benchmarks if b in size.index]).reset_index(
+        names="benchmark"
+    )

@@ -1,0 +1,72 @@
+"""Notebooks: find them, check their parameters, run them (the only importer of papermill)."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import papermill
+from papermill.exceptions import PapermillExecutionError
+
+from vnnanalysis.errors import NotebookError, check_known, nearest
+from vnnanalysis.paths import resource
+
+TAG = "parameters"
+KERNEL = "python3"
+
+
+def list_notebooks() -> list[Path]:
+    """Return the project's notebooks in their order."""
+    return sorted(resource("notebooks").glob("[0-9]*.ipynb"))
+
+
+def check_parameters(path: Path, parameters: Mapping[str, Any]) -> None:
+    """Refuse a notebook without a parameters cell, and names it does not declare.
+
+    Raises
+    ------
+    NotebookError
+        Naming the notebook and the nearest valid tag or parameter.
+    """
+    cells = nbformat.read(path, as_version=4).cells
+    tagged = [cell for cell in cells if TAG in cell.metadata.get("tags", [])]
+    if len(tagged) != 1:
+        tags = sorted({tag for cell in cells for tag in cell.metadata.get("tags", [])})
+        hint = nearest(TAG, tags) if tags else "no cell has a tag"
+        problem = f"expected one cell with the tag {TAG!r}, found {len(tagged)} ({hint})"
+        raise NotebookError(path.stem, "parameters", problem)
+    declared = papermill.inspect_notebook(str(path))
+    try:
+        check_known("notebook parameter", parameters, declared)
+    except ValueError as error:
+        raise NotebookError(path.stem, "parameters", str(error)) from None
+
+
+def run_notebook(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
+    """Run a notebook with papermill, in the kernel of this Python, and store the result.
+
+    Parameters
+    ----------
+    path : Path
+        The notebook.
+    output : Path
+        Where the executed notebook goes.
+    parameters : mapping
+        Values for its parameters cell.
+
+    Raises
+    ------
+    NotebookError
+        Naming notebook, cell and error if a cell fails.
+    """
+    check_parameters(path, parameters)
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # the kernel of this environment, not a user's
+    try:
+        papermill.execute_notebook(
+            str(path), str(output), dict(parameters), kernel_name=KERNEL, progress_bar=False
+        )
+    except PapermillExecutionError as error:
+        cell = f"cell {error.cell_index}"
+        raise NotebookError(path.stem, cell, f"{error.ename}: {error.evalue}") from None

@@ -1,0 +1,218 @@
+"""What each tool adds to the others: solved, unique, marginal, Shapley, VBS.
+
+All of it takes judged rows; a subset of tools is a subset of columns and never votes again.
+"""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from vnnanalysis.load import INSTANCE
+from vnnanalysis.terms import Verdict
+
+
+def solved_matrix(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
+    """Return which tool solved which instance.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        From `judging.judge`.
+    tools : sequence of str
+        The tools, in the order of the columns.
+
+    Returns
+    -------
+    DataFrame of bool, shape (n_instances, n_tools)
+        Index benchmark and instance, in the order of the rows.
+    """
+    correct = (judged["verdict"] == Verdict.CORRECT).rename("solved")
+    rows = pd.concat([judged[[*INSTANCE, "tool"]], correct], axis=1)
+    order = pd.MultiIndex.from_frame(rows[INSTANCE].drop_duplicates())
+    wide = rows.pivot_table(index=INSTANCE, columns="tool", values="solved", aggfunc="any")
+    return wide.reindex(index=order, columns=list(tools)).eq(True)
+
+
+def _check_bool(solved: pd.DataFrame) -> None:
+    if not all(dtype == bool for dtype in solved.dtypes):
+        raise ValueError("solved must hold booleans only")
+
+
+def unique_solves(solved: pd.DataFrame) -> pd.Series:
+    """Count the instances that a tool alone solved.
+
+    Parameters
+    ----------
+    solved : DataFrame of bool, shape (n_instances, n_tools)
+
+    Returns
+    -------
+    Series of int, shape (n_tools,)
+    """
+    _check_bool(solved)
+    return solved[solved.sum(axis=1) == 1].sum()
+
+
+def marginal_contribution(solved: pd.DataFrame) -> pd.Series:
+    """Instances the VBS of all tools solves and the VBS without the tool does not.
+
+    Parameters
+    ----------
+    solved : DataFrame of bool, shape (n_instances, n_tools)
+
+    Returns
+    -------
+    Series of int, shape (n_tools,)
+        Equal to `unique_solves`, where worth is the number of instances solved.
+
+    Examples
+    --------
+    >>> solved = pd.DataFrame({"a": [True, True], "b": [True, False]})
+    >>> marginal_contribution(solved).tolist()
+    [1, 0]
+    """
+    _check_bool(solved)
+    worth = solved.any(axis=1).sum()
+    without = {tool: solved.drop(columns=tool).any(axis=1).sum() for tool in solved.columns}
+    return pd.Series({tool: int(worth - rest) for tool, rest in without.items()}, dtype=int)
+
+
+def relative_marginal_contribution(solved: pd.DataFrame) -> pd.Series:
+    """Return a tool's share of all tools' marginal contributions; 0 where their sum is 0.
+
+    Source: Koenig et al., "Critically Assessing the State of the Art in Neural Network
+    Verification", JMLR 2024.
+    """
+    marginal = marginal_contribution(solved)
+    total = marginal.sum()
+    return marginal / total if total else marginal.astype(float)
+
+
+def shapley_value(solved: pd.DataFrame) -> pd.Series:
+    """Share of the VBS's solved instances due to each tool.
+
+    An instance solved by k tools gives 1/k to each of them [1]_.
+
+    Parameters
+    ----------
+    solved : DataFrame of bool, shape (n_instances, n_tools)
+        Whether the tool solved the instance correctly. Columns are tool names.
+
+    Returns
+    -------
+    Series of float, shape (n_tools,)
+        Instances credited to each tool; sums to the instances the VBS solves.
+
+    Raises
+    ------
+    ValueError
+        If `solved` holds anything but booleans.
+
+    References
+    ----------
+    .. [1] Frechette et al., "Using the Shapley Value to Analyze Algorithm Portfolios",
+       AAAI 2016.
+
+    Examples
+    --------
+    >>> shapley_value(pd.DataFrame({"a": [True, True], "b": [True, False]})).tolist()
+    [1.5, 0.5]
+    """
+    _check_bool(solved)
+    n_solvers = solved.sum(axis=1)
+    return solved.div(n_solvers.where(n_solvers > 0, 1), axis=0).sum()
+
+
+def virtual_best_solver(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
+    """Return the fastest correct answer to every instance that some tool solved.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        From `judging.judge`.
+    tools : sequence of str
+        The tools to choose from; the first of them wins a tie.
+
+    Returns
+    -------
+    DataFrame
+        Columns benchmark, instance, tool, result, corrected_s (seconds); answer and time
+        are the same tool's.
+    """
+    solved = judged[(judged["verdict"] == Verdict.CORRECT) & judged["tool"].isin(tools)]
+    order = solved["tool"].map({tool: i for i, tool in enumerate(tools)})
+    ordered = solved.assign(order=order).sort_values(["corrected_s", "order"], kind="stable")
+    best = ordered.drop_duplicates(INSTANCE).sort_index()
+    return best[[*INSTANCE, "tool", "result", "corrected_s"]].reset_index(drop=True)
+
+
+def vbs_choices(vbs: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
+    """Count how often the virtual best solver chooses each tool.
+
+    Parameters
+    ----------
+    vbs : DataFrame
+        From `virtual_best_solver`.
+    tools : sequence of str
+        The tools, in the order of the columns they were chosen from.
+
+    Returns
+    -------
+    DataFrame
+        Columns tool, unsat, sat, chosen, percent; most often chosen first.
+    """
+    counts = pd.crosstab(vbs["tool"], vbs["result"])
+    table = counts.reindex(index=list(tools), columns=["unsat", "sat"]).fillna(0).astype(int)
+    table["chosen"] = table.sum(axis=1)
+    table["percent"] = 100 * table["chosen"] / max(len(vbs), 1)
+    table = table.rename_axis(index="tool", columns=None).reset_index()
+    return table.sort_values("chosen", ascending=False, kind="stable", ignore_index=True)
+
+
+def complementarity(
+    judged: pd.DataFrame, tools: Sequence[str], *, by_benchmark: bool = False
+) -> pd.DataFrame:
+    """Compare what the tools solve, alone and together.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        From `judging.judge`.
+    tools : sequence of str
+        The tools to compare.
+    by_benchmark : bool
+        One block per benchmark, of the tools that take part in it, instead of one block
+        over all instances.
+
+    Returns
+    -------
+    DataFrame
+        Columns [benchmark,] tool, solved, unique, marginal, rmc, shapley and first (how
+        often the tool is the VBS's choice); most valuable first.
+    """
+    if not by_benchmark:
+        return _complementarity(judged, tools)
+    blocks = []
+    for benchmark, rows in judged.groupby("benchmark", sort=False):
+        present = set(rows.loc[rows["takes_part"], "tool"])
+        block = _complementarity(rows, [tool for tool in tools if tool in present])
+        block.insert(0, "benchmark", benchmark)
+        blocks.append(block)
+    return pd.concat(blocks, ignore_index=True)
+
+
+def _complementarity(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
+    solved = solved_matrix(judged, tools)
+    first = virtual_best_solver(judged, tools)["tool"].value_counts()
+    table = pd.DataFrame(
+        {
+            "solved": solved.sum(),
+            "unique": unique_solves(solved),
+            "marginal": marginal_contribution(solved),
+            "rmc": relative_marginal_contribution(solved),
+            "shapley": shapley_value(solved),
+            "first": first.reindex(tools, fill_value=0),
+        }
+    )
+    table = table.rename_axis("tool").reset_index()
+    return table.sort_values("shapley", ascending=False, kind="stable", ignore_index=True)

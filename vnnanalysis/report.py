@@ -1,0 +1,270 @@
+"""The report: run the notebooks, make page, LaTeX, PDF and manifest, put them in place."""
+
+import hashlib
+import json
+import multiprocessing
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import nbformat
+from nbconvert import HTMLExporter
+from tqdm import tqdm
+
+from vnnanalysis import __version__
+from vnnanalysis.analysis import Analysis, compare_variants, open_analysis
+from vnnanalysis.disputes import dispute_list
+from vnnanalysis.errors import NotebookError, UsageError
+from vnnanalysis.latex import HOW_TO_GET, compile_report, has_latex, write_report
+from vnnanalysis.notebooks import list_notebooks, run_notebook
+from vnnanalysis.paths import resource, root
+from vnnanalysis.portfolio import complementarity
+from vnnanalysis.scoring import STATISTICS
+from vnnanalysis.summary import (
+    complementarity_sentences,
+    conflict_sentences,
+    headline,
+    rules_in_words,
+    sizes_in_words,
+    swap_sentences,
+)
+
+MANIFEST = "manifest.json"
+VERSIONED = ("numpy", "pandas", "scipy", "matplotlib", "seaborn", "papermill", "nbconvert")
+Say = Callable[[str], None]
+
+
+def build_report(
+    parameters: Mapping[str, Any], target: Path, *, force: bool = False, say: Say = lambda _: None
+) -> Path:
+    """Build the report of one edition under one rule variant.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Parameters of the notebooks, without ``out``.
+    target : Path
+        The report's folder. An earlier report there is replaced, but only by a complete one.
+    force : bool
+        Build even if nothing changed since the report that is there.
+    say : callable
+        Called with one line of news at a time.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    VnnAnalysisError
+        If inputs, a notebook or LaTeX fail; the earlier report is then untouched.
+    """
+    analysis = open_analysis(**parameters)
+    manifest = _manifest(analysis, parameters)
+    _check_target(target)
+    if not force and _is_current(target, manifest):
+        say(f"{target}: up to date (--force builds it again)")
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        times = _fill(analysis, parameters, staging, say)
+        manifest["outputs"] = _hashes(staging)
+        text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+        (staging / MANIFEST).write_text(text, encoding="utf-8")
+        _put_in_place(staging, target)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    say("; ".join(f"{stage} {seconds:.1f} s" for stage, seconds in times.items()))
+    return target
+
+
+def _fill(
+    analysis: Analysis, parameters: Mapping[str, Any], folder: Path, say: Say
+) -> dict[str, float]:
+    """Write everything but the manifest; return the seconds of each stage."""
+    times: dict[str, float] = {}
+    notebooks = list_notebooks()
+    stages = len(notebooks) + 3
+    with tqdm(total=stages, unit="step", bar_format="{l_bar}{bar}| {n}/{total} {desc}") as bar:
+
+        @contextmanager
+        def stage(name: str, steps: int = 1) -> Iterator[None]:
+            bar.set_description_str(name)
+            start = time.perf_counter()
+            yield
+            times[name] = time.perf_counter() - start
+            bar.update(steps)
+
+        with stage("notebooks", steps=0):
+            _run_all(notebooks, folder, parameters, bar)
+        with stage("page"):
+            _write_page(analysis, [folder / "notebooks" / nb.name for nb in notebooks], folder)
+        with stage("LaTeX"):
+            tex = write_report(analysis, folder, _facts(analysis))
+        with stage("PDF"):
+            if has_latex():
+                compile_report(tex)
+        bar.set_description_str("done")
+    if not has_latex():
+        say(HOW_TO_GET)
+    return times
+
+
+def _run_all(
+    notebooks: list[Path], folder: Path, parameters: Mapping[str, Any], bar: tqdm
+) -> None:
+    """Run the notebooks side by side; the first failure ends it."""
+    executed = folder / "notebooks"
+    executed.mkdir()
+    given = {**parameters, "out": str(folder.resolve())}
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(len(notebooks), os.cpu_count() or 1), context) as pool:
+        jobs = {pool.submit(_run_one, nb, executed / nb.name, given): nb for nb in notebooks}
+        try:
+            for job in as_completed(jobs):
+                failure = job.result()
+                if failure:
+                    raise NotebookError(*failure)
+                bar.set_description_str(jobs[job].stem)
+                bar.update()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _run_one(path: Path, output: Path, parameters: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Run in a child process; an error returns as its parts, which can be pickled.
+
+    What the kernel itself logs is kept out of the terminal; its errors are in the notebook.
+    """
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 2)
+    try:
+        run_notebook(path, output, parameters)
+    except NotebookError as error:
+        return error.name, error.cell, error.problem
+    return None
+
+
+def _write_page(analysis: Analysis, executed: list[Path], folder: Path) -> None:
+    """Write one self-contained page with what every notebook shows, without its code."""
+    exporter = HTMLExporter(
+        template_name="basic", exclude_input=True, exclude_output_prompt=True,
+        exclude_anchor_links=True,
+    )  # fmt: skip
+    parts = []
+    for path in executed:
+        notebook = nbformat.read(path, as_version=4)
+        title = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
+        body, _ = exporter.from_notebook_node(notebook)
+        parts.append({"name": path.stem, "title": title, "body": body})
+    parts.sort(key=lambda part: (part["name"] != "06_report", part["name"]))
+    loader = jinja2.FileSystemLoader(resource("reports", "templates"))
+    env = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    page = env.get_template("index.html.j2").render(
+        edition=analysis.edition, parts=parts, version=__version__,
+        pdf=has_latex(),
+    )  # fmt: skip
+    (folder / "index.html").write_text(page, encoding="utf-8", newline="\n")
+
+
+def _facts(analysis: Analysis) -> dict[str, Any]:
+    """Collect the sentences of the LaTeX report."""
+    edition, judged = analysis.edition, analysis.judged
+    disputed = dispute_list(analysis.contest.runs, edition, analysis.rules, analysis.benchmarks)
+    adds = complementarity(judged, analysis.tools)
+    return {
+        "version": __version__,
+        "statistics": ["Overhead", *STATISTICS.values()],
+        "sizes": sizes_in_words(judged, edition),
+        "rules": rules_in_words(analysis.rules),
+        "headline": headline(analysis.overall, edition),
+        "swaps": swap_sentences(compare_variants(analysis), edition),
+        "conflicts": conflict_sentences(disputed, judged, edition),
+        "adds": complementarity_sentences(adds, edition),
+    }
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """Hash every file of a report but the executed notebooks, which carry times."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    named = {path.relative_to(folder).as_posix(): path for path in files}
+    return {n: _sha256(p) for n, p in named.items() if n != MANIFEST and not n.endswith(".ipynb")}
+
+
+def _manifest(analysis: Analysis, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """State what the report is made from: inputs, parameters, versions, commit."""
+    own = [p for p in sorted(Path(__file__).parent.glob("*.py"))]
+    own += [*list_notebooks(), *sorted(resource("reports", "templates").glob("*.j2"))]
+    own += sorted(resource("data", "editions").glob("*.toml"))
+    digest = hashlib.sha256("".join(_sha256(path) for path in own).encode())
+    settings = analysis.edition.path.with_suffix(".toml")
+    inputs = [*analysis.contest.inputs, *([settings] if settings.is_file() else [])]
+    return {
+        "edition": analysis.edition.id,
+        "parameters": {k: v for k, v in sorted(parameters.items())},
+        "inputs": {path.name: _sha256(path) for path in inputs},
+        "source": {
+            "repository": analysis.edition.repository,
+            "commit": analysis.edition.commit,
+        },
+        "versions": {
+            "vnnanalysis": __version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in VERSIONED},
+        },
+        "commit": _commit(),
+        "code": digest.hexdigest(),
+        "latex": has_latex(),
+    }
+
+
+def _commit() -> str | None:
+    """Return the commit of the checkout this runs from, if it is one."""
+    if not (root() / ".git").exists():
+        return None
+    command = ["git", "-C", str(root()), "rev-parse", "HEAD"]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return run.stdout.strip() or None
+
+
+def _is_current(target: Path, manifest: Mapping[str, Any]) -> bool:
+    """Whether the report in place was made from the same things and is still whole."""
+    try:
+        old = json.loads((target / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    outputs = old.pop("outputs", None)
+    return old == json.loads(json.dumps(manifest)) and outputs == _hashes(target)
+
+
+def _check_target(target: Path) -> None:
+    if target.exists() and not (target / MANIFEST).is_file() and any(target.iterdir()):
+        raise UsageError(f"{target} holds something that is no report of ours; name another folder")
+
+
+def _put_in_place(staging: Path, target: Path) -> None:
+    staging.chmod(0o755)
+    old = staging.with_name(staging.name + "-old")
+    if target.exists():
+        target.rename(old)
+    staging.rename(target)
+    shutil.rmtree(old, ignore_errors=True)
