@@ -9,6 +9,7 @@ import pandas as pd
 
 from vnnanalysis.editions import ALL_TRACKS, Edition, ScoringRules
 from vnnanalysis.errors import UsageError, check_known
+from vnnanalysis.kernel import prepare_kernel
 from vnnanalysis.judging import judge, overheads
 from vnnanalysis.load import Contest, load_contest
 from vnnanalysis.scoring import benchmark_scores, overall_scores
@@ -123,7 +124,7 @@ def open_analysis(
     RawDataError
         For a bad row.
     """
-    check_injected(PARAMETERS)
+    prepare_kernel(PARAMETERS)
     if not isinstance(lenient, bool):
         raise UsageError(f"parameter lenient: expected true or false, found {lenient!r}")
     contest = load_contest(
@@ -150,25 +151,6 @@ def _names(parameter: str, value: Any) -> list[str]:
     if isinstance(value, (list, tuple)) and all(isinstance(name, str) for name in value):
         return list(value)
     raise UsageError(f"parameter {parameter}: expected a list of names, found {value!r}")
-
-
-def check_injected(declared: Iterable[str]) -> None:
-    """Raise if papermill injected a name that is not a parameter.
-
-    The plain ``papermill`` command only warns of a misspelt name and runs on with the
-    default (papermill issue 667). Inside a kernel the injected cell stands in the input
-    history, so that the misspelling can be refused here.
-    """
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return
-    shell = get_ipython()
-    for cell in shell.user_ns.get("In", []) if shell else []:
-        if cell.startswith("# Parameters\n"):
-            names = [line.partition(" = ")[0] for line in cell.splitlines() if " = " in line]
-            given = [name for name in names if name.isidentifier()]
-            check_known("notebook parameter", given, declared)
 
 
 def analyse(

@@ -12,6 +12,7 @@ from vnnanalysis import __version__
 from vnnanalysis.analysis import Analysis, open_analysis
 from vnnanalysis.editions import ALL_TRACKS, ScoringRules
 from vnnanalysis.errors import UsageError, VnnAnalysisError, check_known
+from vnnanalysis.load import Contest, load_contest
 from vnnanalysis.scoring import instance_table
 from vnnanalysis.summary import rules_in_short
 from vnnanalysis.tables import Table, csv_bytes, slug, to_latex, to_text
@@ -78,16 +79,20 @@ def score(settings: tuple[str, ...], by: str, form: str, **options: Any) -> None
     """Print scores: overall, by benchmark, or every judged row."""
     options["extra"] = list(options["extra"])
     analysis = open_analysis(settings=_settings(settings), **options)
-    for row in analysis.contest.problems.itertuples():
-        place = f", line {row.line}" if row.line else ""
-        shown = f" ({row.value})" if row.value else ""
-        click.echo(f"note: {row.file}{place}: {row.problem}{shown}", err=True)
+    _tell_problems(analysis.contest)
     frame = {
         "overall": lambda: analysis.overall,
         "benchmark": lambda: analysis.scores,
         "instance": lambda: instance_table(analysis.shown, analysis.edition),
     }[by]()
     click.echo(_printed(analysis, frame, by, form), nl=False)
+
+
+def _tell_problems(contest: Contest) -> None:
+    for row in contest.problems.itertuples():
+        place = f", line {row.line}" if row.line else ""
+        shown = f" ({row.value})" if row.value else ""
+        click.echo(f"note: {row.file}{place}: {row.problem}{shown}", err=True)
 
 
 def _printed(analysis: Analysis, frame: Any, by: str, form: str) -> str:
@@ -99,6 +104,21 @@ def _printed(analysis: Analysis, frame: Any, by: str, form: str) -> str:
     caption = f"{analysis.edition.title}: {what[by]} ({rules_in_short(analysis.rules)})"
     table = Table(slug(by), caption, frame, analysis.edition, is_long=by != "overall")
     return to_latex(table) if form == "latex" else to_text(table)
+
+
+@main.command()
+@click.argument("edition")
+@click.option("--results", metavar="DIR", help="Folder with the edition's raw results.")
+def check(edition: str, results: str | None) -> None:
+    """Compare with the published figures; exit code 1 if one differs without explanation."""
+    from vnnanalysis.published import DIFFERENT, compare, report_lines
+
+    contest = load_contest(edition, results)
+    _tell_problems(contest)
+    figures = compare(contest)
+    click.echo("\n".join(report_lines(figures)))
+    if (figures["status"] == DIFFERENT).any():
+        sys.exit(1)
 
 
 @main.command()
@@ -125,7 +145,9 @@ def report(settings: tuple[str, ...], out: Path | None, force: bool, **options: 
     if options["results"]:
         parameters["results"] = str(Path(options["results"]).resolve())
     target = out or Path("reports") / _report_name(options["edition"], chosen, options)
-    built = build_report(parameters, target, force=force, say=lambda line: click.echo(line, err=True))
+    built = build_report(
+        parameters, target, force=force, say=lambda line: click.echo(line, err=True)
+    )
     click.echo(f"{built / 'index.html'}")
 
 

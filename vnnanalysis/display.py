@@ -102,7 +102,9 @@ def show_table(
         return Shown({"text/html": _shortened(table, 20), "text/plain": to_text(_head(table, 20))})
     latex = to_latex(table)
     _write(analysis.out, "tables", f"{table.name}.tex", latex.encode())
-    return Shown({"text/html": _shortened(table), "text/latex": latex, "text/plain": to_text(table)})
+    return Shown(
+        {"text/html": _shortened(table), "text/latex": latex, "text/plain": to_text(table)}
+    )
 
 
 def _head(table: Table, n_rows: int) -> Table:
@@ -125,7 +127,11 @@ def show_tables(
     groups = frame.groupby(by, sort=False)
     return stack(
         show_table(
-            analysis, f"{name}-{value}", rows.drop(columns=by), f"{caption} {value}".strip(), **options
+            analysis,
+            f"{name}-{value}",
+            rows.drop(columns=by),
+            f"{caption} {value}".strip(),
+            **options,
         )
         for value, rows in groups
     )
@@ -162,9 +168,7 @@ def show_figure(analysis: Analysis, name: str, figure: Figure, caption: str) -> 
     return Shown({"text/html": html, "image/png": encoded, "text/plain": f"[{text}]"})
 
 
-def show_figures(
-    analysis: Analysis, name: str, draw: Callable[..., Figure], caption: str
-) -> Shown:
+def show_figures(analysis: Analysis, name: str, draw: Callable[..., Figure], caption: str) -> Shown:
     """Show one figure for each benchmark.
 
     Parameters

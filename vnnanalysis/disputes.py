@@ -112,7 +112,7 @@ def by_benchmark(disputes: pd.DataFrame, judged: pd.DataFrame, edition: Edition)
     table["disputed"] = disputes.groupby("benchmark").size()
     for policy in Conflicts:
         decided = disputes[disputes[str(policy)] != Result.UNKNOWN]
-        table[f"decided by {policy}"] = decided.groupby("benchmark").size()
+        table[f"decided by / {policy}"] = decided.groupby("benchmark").size()
     table = table.fillna(0).astype(int)
     return table.reindex([b for b in edition.benchmarks if b in size.index]).reset_index(
         names="benchmark"

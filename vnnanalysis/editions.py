@@ -60,7 +60,7 @@ class ScoringRules:
         return dataclasses.replace(self, **parsed)
 
 
-def _parse(name: str, kind: type, value: Any) -> Any:
+def _parse(name: str, kind: Any, value: Any) -> Any:
     if issubclass(kind, StrEnum):
         text = str(value).strip().lower().replace("_", "-")
         check_known(f"value for {name}", [text], [str(v) for v in kind])
@@ -146,7 +146,7 @@ def list_editions() -> list[str]:
 
 
 def read_edition(name: str) -> Edition:
-    """Read an edition by id, ``example``, or the path of a tidy csv file.
+    """Read an edition by id, ``example``, or the path of a tidy csv or an edition file.
 
     Raises
     ------
@@ -159,6 +159,8 @@ def read_edition(name: str) -> Edition:
     if name in known:
         return _from_toml(resource("data", "editions", f"{name}.toml"), name)
     csv = resource("data", "example", "example.csv") if name == "example" else find(name)
+    if csv.suffix == ".toml" and csv.is_file():
+        return _from_toml(csv, csv.stem)
     if csv.suffix != ".csv":
         raise UsageError(
             f"unknown edition {name!r}: {nearest(name, [*known, 'example'])}, "

@@ -77,7 +77,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     names = list(known)
     by_fold = {str(n).casefold(): n for n in names}
     close = difflib.get_close_matches(str(name).casefold(), list(by_fold), n=1, cutoff=0.0)
-    listed = "known: " + ", ".join(names)
+    listed = "known: " + ", ".join(n or "(empty)" for n in names)
     return f"nearest is {by_fold[close[0]]!r}; {listed}" if close else listed
 
 

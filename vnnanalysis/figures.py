@@ -22,7 +22,7 @@ from vnnanalysis.load import INSTANCE
 from vnnanalysis.tables import plain
 from vnnanalysis.terms import Result, Verdict
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 10,
@@ -172,7 +172,7 @@ def cactus_grid(
     figure = _figure(7.2, 0.9 + 1.8 * n_rows)
     floor_s = max(floor_s, SMALLEST_S)
     axes_of = figure.subplots(n_rows, 3, squeeze=False).ravel()
-    handles = {}
+    handles: dict[str, Any] = {}
     for axes, benchmark in zip(axes_of, benchmarks, strict=False):
         _draw_cactus(axes, judged[judged["benchmark"] == benchmark], edition, tools, floor_s)
         axes.set_title(_shown(benchmark))

@@ -102,10 +102,16 @@ def load_contest(
         For an unknown edition or a folder that does not hold its files.
     """
     edition, log = read_edition(name), Log()
+    if edition.layout is None and edition.path.suffix != ".csv":
+        raise UsageError(f"{edition.path}: expected a section [layout], or a csv file beside it")
     if edition.layout is None:
         records = list(_read_tidy(edition.path, log, _tidy_identity(log)))
     else:
         records = _read_results(edition, _results_folder(edition, results), log)
+    if not lenient:
+        log.raise_first()
+    if not records:
+        raise UsageError(f"{edition.title}: no row that can be used in {log.inputs[0]}")
     runs = _number_instances(pd.DataFrame(records, columns=COLUMNS))
     edition = _complete_edition(edition, runs)
     for path in map(find, extra):
@@ -400,9 +406,9 @@ def _with_limits(runs: pd.DataFrame, repository: Path, log: Log) -> pd.DataFrame
         raise UsageError(f"{repository}: expected benchmarks/<benchmark>/instances.csv, found none")
     limits = pd.concat(tables)
     on = ["benchmark", "network", "property"]
-    return runs.drop(columns="timeout_s").merge(
-        limits, how="left", on=on, validate="many_to_one"
-    )[COLUMNS]
+    return runs.drop(columns="timeout_s").merge(limits, how="left", on=on, validate="many_to_one")[
+        COLUMNS
+    ]
 
 
 def _exclude(runs: pd.DataFrame, edition: Edition) -> pd.DataFrame:

@@ -34,7 +34,7 @@ def solved_matrix(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
 
 
 def _check_bool(solved: pd.DataFrame) -> None:
-    if not all(dtype == bool for dtype in solved.dtypes):
+    if not all(pd.api.types.is_bool_dtype(dtype) for dtype in solved.dtypes):
         raise ValueError("solved must hold booleans only")
 
 

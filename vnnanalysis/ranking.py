@@ -58,7 +58,7 @@ def rank_table(variants: pd.DataFrame) -> pd.DataFrame:
     )
     ranks = named.groupby(["track", "tool"])["rank"].agg(best_rank="min", worst_rank="max")
     table = scores.join(ranks).reset_index()
-    return table if table["track"].nunique() > 1 else table.drop(columns="track")
+    return table if len(set(table["track"])) > 1 else table.drop(columns="track")
 
 
 def ranks_by_variant(variants: pd.DataFrame, track: str) -> pd.DataFrame:

@@ -97,7 +97,8 @@ def _fill(
     times: dict[str, float] = {}
     notebooks = list_notebooks()
     stages = len(notebooks) + 3
-    with tqdm(total=stages, unit="step", bar_format="{l_bar}{bar}| {n}/{total} {desc}") as bar:
+    bar_format = "{bar:30} {n}/{total} {desc}"
+    with tqdm(total=stages, bar_format=bar_format, disable=None) as bar:  # none without a terminal
 
         @contextmanager
         def stage(name: str, steps: int = 1) -> Iterator[None]:
@@ -122,9 +123,7 @@ def _fill(
     return times
 
 
-def _run_all(
-    notebooks: list[Path], folder: Path, parameters: Mapping[str, Any], bar: tqdm
-) -> None:
+def _run_all(notebooks: list[Path], folder: Path, parameters: Mapping[str, Any], bar: tqdm) -> None:
     """Run the notebooks side by side; the first failure ends it."""
     executed = folder / "notebooks"
     executed.mkdir()
@@ -209,7 +208,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 def _manifest(analysis: Analysis, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """State what the report is made from: inputs, parameters, versions, commit."""
-    own = [p for p in sorted(Path(__file__).parent.glob("*.py"))]
+    own = sorted(Path(__file__).parent.glob("*.py"))
     own += [*list_notebooks(), *sorted(resource("reports", "templates").glob("*.j2"))]
     own += sorted(resource("data", "editions").glob("*.toml"))
     digest = hashlib.sha256("".join(_sha256(path) for path in own).encode())
@@ -217,7 +216,7 @@ def _manifest(analysis: Analysis, parameters: Mapping[str, Any]) -> dict[str, An
     inputs = [*analysis.contest.inputs, *([settings] if settings.is_file() else [])]
     return {
         "edition": analysis.edition.id,
-        "parameters": {k: v for k, v in sorted(parameters.items())},
+        "parameters": dict(parameters),
         "inputs": {path.name: _sha256(path) for path in inputs},
         "source": {
             "repository": analysis.edition.repository,

@@ -75,9 +75,7 @@ class Log:
     def set_aside(self, error: RawDataError) -> None:
         """Remember a bad row."""
         self.bad.append(error)
-        self.note(
-            error.path, f"bad row: expected {error.expected}", error.value, line=error.line
-        )
+        self.note(error.path, f"bad row: expected {error.expected}", error.value, line=error.line)
         self.notes[-1]["column"] = error.column
 
     def raise_first(self) -> None:

@@ -31,9 +31,7 @@ STATISTICS = {
 }
 
 
-def benchmark_scores(
-    judged: pd.DataFrame, edition: Edition, rules: ScoringRules
-) -> pd.DataFrame:
+def benchmark_scores(judged: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.DataFrame:
     """Score every tool on every benchmark it takes part in.
 
     Parameters
@@ -138,9 +136,7 @@ def overall_scores(
     return ordered.drop(columns="place")
 
 
-def statistics(
-    scores: pd.DataFrame, overhead: pd.DataFrame, edition: Edition
-) -> pd.DataFrame:
+def statistics(scores: pd.DataFrame, overhead: pd.DataFrame, edition: Edition) -> pd.DataFrame:
     """Collect the statistics the report prints beside the scores.
 
     Parameters

@@ -95,9 +95,9 @@ def swap_sentences(variants: pd.DataFrame, edition: Edition, places: int = 3) ->
         if max(best[swap.track, swap.tool], best[swap.track, swap.other]) > places:
             continue
         pair = variants[(variants["track"] == swap.track)]
-        wide = pair.pivot_table(
-            index=settings, columns="tool", values="score", sort=False
-        )[[swap.tool, swap.other]]
+        wide = pair.pivot_table(index=settings, columns="tool", values="score", sort=False)[
+            [swap.tool, swap.other]
+        ]
         names = [plain(edition.name(tool)) for tool in (swap.tool, swap.other)]
         told = [
             f"{' / '.join(variant)}: {names[0]} {a:.1f}, {names[1]} {b:.1f}"

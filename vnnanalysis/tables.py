@@ -41,7 +41,7 @@ def _percent(value: float) -> str:
 
 
 def _number(value: Any) -> str:
-    return f"{value:.1f}" if isinstance(value, float) and not value.is_integer() else f"{value:.0f}"
+    return f"{value:.1f}" if isinstance(value, float) else f"{value}"
 
 
 FORMATS: dict[str, Callable[[Any], str]] = {
@@ -54,6 +54,9 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "cpu_mode": "{:.1f}".format,
     "corrected_s": "{:.2f}".format,
     "run_s": "{:.2f}".format,
+    "shortest_answer_s": "{:.2f}".format,
+    "longest_answer_s": "{:.2f}".format,
+    "longest_run_s": "{:.2f}".format,
 }
 
 
@@ -129,8 +132,6 @@ def _cells(table: Table) -> pd.DataFrame:
     for column, values in table.frame.items():
         header = name.get(column) or HEADERS.get(column) or _title(str(column))
         how = table.formats.get(str(column)) or FORMATS.get(str(column))
-        if GROUPED in str(column):
-            how = FORMATS["score"]
         texts = [_cell(value, how) for value in values]
         if column == "tool":
             texts = [name.get(text, text) for text in texts]

@@ -1,0 +1,63 @@
+# make report   build the report of the example, or of EDITION=2021 RESULTS=<folder>
+# make test     run all tests            make lint    ruff, mypy, clean notebooks
+# make golden   rewrite tests/golden     make bench   speed, as ratios; not part of the tests
+# make clean    remove what was built (not .venv)
+# Needs Python 3.11 or newer and make; sets up .venv by itself.
+
+PYTHON ?= python3
+BIN := .venv/bin
+EDITION ?= example
+RESULTS ?=
+OPTIONS ?=
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: report test lint golden bench clean help
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+report: .venv/.ready
+	@echo "report: $(EDITION) -> reports/ (run times of the stages follow)"
+	@$(BIN)/vnnanalysis report $(EDITION) $(if $(RESULTS),--results $(RESULTS)) $(OPTIONS)
+
+test: .venv/.ready-dev
+	@echo "test: all tests, two at a time; those on real data need ../shared or VNNANALYSIS_REAL_DATA"
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: .venv/.ready-dev
+	@echo "lint: ruff, mypy, nbstripout"
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+	@$(BIN)/nbstripout --verify notebooks/*.ipynb
+
+golden: .venv/.ready-dev
+	@echo "golden: rewriting tests/golden; review the difference before you commit it"
+	@$(BIN)/python -m pytest -q tests/test_golden.py --rewrite-golden
+
+bench: .venv/.ready-dev
+	@echo "bench: speed as ratios"
+	@$(BIN)/python tests/bench.py $(RESULTS)
+
+clean:
+	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache *.egg-info
+	@find reports -mindepth 1 -maxdepth 1 ! -name templates -exec rm -rf {} +
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or newer is needed; name one with make PYTHON=..."; exit 1; }
+	@echo "setting up .venv (once, a few minutes)"
+	@$(PYTHON) -m venv .venv \
+	  || { rm -rf .venv; echo "Python's venv module is needed; on Debian: apt install python3-venv"; exit 1; }
+
+# The tested versions; newer ones where those do not exist for this Python.
+.venv/.ready: .venv/bin/python pyproject.toml constraints.txt
+	@echo "installing vnnanalysis into .venv"
+	@$(INSTALL) -c constraints.txt -e . \
+	  || { echo "not all tested versions exist for this Python; installing the newest"; $(INSTALL) -e .; }
+	@touch $@
+
+.venv/.ready-dev: .venv/.ready
+	@echo "installing what the tests need into .venv"
+	@$(INSTALL) -c constraints.txt -e ".[dev]" \
+	  || { echo "not all tested versions exist for this Python; installing the newest"; $(INSTALL) -e ".[dev]"; }
+	@touch $@

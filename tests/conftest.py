@@ -1,0 +1,98 @@
+"""Shared by all tests: the invented contest, small raw folders, the organisers' real files."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from vnnanalysis.analysis import Analysis, open_analysis
+from vnnanalysis.load import Contest, load_contest
+from vnnanalysis.paths import root
+
+REAL = Path(os.environ.get("VNNANALYSIS_REAL_DATA", root().parent / "shared"))
+REQUIRED = os.environ.get("VNNANALYSIS_REQUIRE_REAL_DATA") == "1"
+
+
+def pytest_addoption(parser):
+    parser.addoption("--rewrite-golden", action="store_true", help="rewrite tests/golden")
+
+
+def real_path(*parts: str) -> Path:
+    """Return a path below the organisers' files, or skip (fail where they are required)."""
+    path = REAL.joinpath(*parts)
+    if path.exists():
+        return path
+    message = f"no real data: {path} does not exist (set VNNANALYSIS_REAL_DATA)"
+    if REQUIRED:
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def example() -> Contest:
+    """The embedded example contest."""
+    return load_contest("example")
+
+
+@pytest.fixture(scope="session")
+def example_analysis() -> Analysis:
+    return open_analysis(edition="example")
+
+
+@pytest.fixture(scope="session")
+def contest_2021() -> Contest:
+    return load_contest("2021", real_path("results", "vnncomp2021_results"))
+
+
+@pytest.fixture
+def raw_edition(tmp_path):
+    """Write a small edition in the competition's layout; returns a function.
+
+    ``write({"a": lines}, files="{tool}.csv")`` returns edition file and results folder.
+    """
+
+    def write(
+        tools: dict[str, str | bytes],
+        *,
+        benchmarks: tuple[str, ...] = ("acas",),
+        files: str = "{tool}.csv",
+        benchmark_id: str = "{category}",
+        more: str = "",
+    ) -> tuple[str, Path]:
+        folder = tmp_path / "results"
+        for tool, lines in tools.items():
+            path = folder / files.replace("{tool}", tool)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(lines if isinstance(lines, bytes) else lines.encode())
+        listed = ", ".join(f'"{b}"' for b in benchmarks)
+        sections = "".join(
+            f'[tools."{tool}"]\n' for tool in tools if not tool.startswith("SCORING")
+        )
+        toml = tmp_path / "small.toml"
+        toml.write_text(
+            f'title = "Small"\n[layout]\nfiles = "{files}"\nbenchmark_id = "{benchmark_id}"\n'
+            f"[tracks.main]\nbenchmarks = [{listed}]\n{sections}{more}"
+        )
+        return str(toml), folder
+
+    return write
+
+
+def raw_row(
+    benchmark: str, network: str, prop: str, result: str, run: str | float = 1.5, root: str = "."
+) -> str:
+    """Return one line in the competition's layout."""
+    base = f"{root}/benchmarks/{benchmark}"
+    return f"{benchmark},{base}/{network},{base}/{prop},.1,{result},{run}\n"
+
+
+@pytest.fixture
+def tidy(tmp_path):
+    """Write a tidy csv file from lines of text; returns its path."""
+
+    def write(text: str, name: str = "contest.csv") -> Path:
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write

@@ -1,0 +1,278 @@
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from oracle import score_contest, score_instance
+
+from vnnanalysis.analysis import analyse
+from vnnanalysis.editions import ScoringRules
+from vnnanalysis.judging import corrected_times, judge, overheads
+from vnnanalysis.load import load_contest
+
+
+def contest_of(tidy, rows, name="contest.csv"):
+    lines = ["tool,benchmark,instance,result,time_s"]
+    lines += [",".join(map(str, row)) for row in rows]
+    return load_contest(str(tidy("\n".join(lines) + "\n", name)))
+
+
+def split(n_unsat, n_sat, randgen=False):
+    """One instance with so many answers of each kind; the last sat may be randgen's."""
+    rows = [(f"u{i}", "b", "i", "unsat", 1 + i) for i in range(n_unsat)]
+    names = [f"s{i}" for i in range(n_sat)]
+    if randgen:
+        names[-1] = "randgen"
+    return rows + [(name, "b", "i", "sat", 1 + i) for i, name in enumerate(names)]
+
+
+# Case S9: (unsat, sat, randgen among the sat, policy) -> truth, verdict of unsat, of sat
+S9 = [
+    (1, 1, False, "voting", "unknown", "ignored", "ignored"),
+    (1, 1, False, "odd-one-out", "unknown", "ignored", "ignored"),
+    (1, 1, False, "ignore", "unknown", "ignored", "ignored"),
+    (1, 3, False, "voting", "sat", "incorrect", "correct"),
+    (1, 3, False, "odd-one-out", "sat", "incorrect", "correct"),
+    (1, 3, False, "ignore", "unknown", "ignored", "ignored"),
+    (3, 1, False, "voting", "unsat", "correct", "incorrect"),
+    (3, 1, False, "odd-one-out", "unsat", "correct", "incorrect"),
+    (3, 1, False, "ignore", "unknown", "ignored", "ignored"),
+    (2, 2, False, "voting", "unknown", "ignored", "ignored"),
+    (2, 2, False, "odd-one-out", "unknown", "ignored", "ignored"),
+    (2, 2, False, "ignore", "unknown", "ignored", "ignored"),
+    (2, 3, False, "voting", "sat", "incorrect", "correct"),
+    (2, 3, False, "odd-one-out", "unknown", "ignored", "ignored"),
+    (2, 3, False, "ignore", "unknown", "ignored", "ignored"),
+    (2, 0, False, "ignore", "unsat", "correct", None),
+    (0, 2, False, "ignore", "sat", None, "correct"),
+    # a hit of random generation overrules the majority, but not a draw or the policy
+    (3, 1, True, "voting", "sat", "incorrect", "correct"),
+    (3, 1, True, "odd-one-out", "sat", "incorrect", "correct"),
+    (3, 1, True, "ignore", "unknown", "ignored", "ignored"),
+    (2, 2, True, "voting", "unknown", "ignored", "ignored"),
+    (3, 2, True, "odd-one-out", "unknown", "ignored", "ignored"),
+    (3, 2, True, "voting", "sat", "incorrect", "correct"),
+]
+
+
+@pytest.mark.parametrize(
+    ("n_unsat", "n_sat", "randgen", "policy", "truth", "of_unsat", "of_sat"), S9
+)
+def test_s9_conflict_policies(tidy, n_unsat, n_sat, randgen, policy, truth, of_unsat, of_sat):
+    contest = contest_of(tidy, split(n_unsat, n_sat, randgen))
+    judged = judge(
+        contest.runs, contest.edition, ScoringRules().with_settings({"conflicts": policy})
+    )
+    assert set(judged["truth"]) == {truth}
+    for result, verdict in (("unsat", of_unsat), ("sat", of_sat)):
+        rows = judged[judged["result"] == result]
+        assert set(rows["verdict"]) == ({verdict} if verdict else set())
+        worth = {"incorrect": {-100}, "ignored": {0}}.get(verdict)
+        if worth:
+            assert set(rows["points"]) == worth
+        if verdict == "correct" and result == "sat" and randgen:
+            assert set(rows["points"]) == {1}
+            assert not rows["is_fastest"].any()
+
+
+# the examples of the rules (bonus only, times already corrected) and their edges
+BONUS = [
+    ([1.0, 1.0, 1.5], [2, 2, 0]),
+    ([1.0, 1.1, 1.25], [2, 2, 1]),
+    ([5.0, 5.3, 5.45, 9.0], [2, 1, 1, 0]),
+    ([5.0], [2]),
+    ([5.0, 5.0, 5.0], [2, 2, 2]),
+    ([2.0, 2.25], [2, 1]),
+    ([4.0, 4.25, 4.5], [2, 1, 0]),
+    ([3.0, 3.125, 3.25, 3.3125, 3.375], [2, 2, 1, 1, 0]),
+]
+
+
+@pytest.mark.parametrize(("times", "bonus"), BONUS)
+def test_time_bonus(tidy, times, bonus):
+    rows = [(f"t{i}", "b", "i", "unsat", time) for i, time in enumerate(times)]
+    contest = contest_of(tidy, rows)
+    rules = ScoringRules().with_settings({"overhead": "none"})
+    judged = judge(contest.runs, contest.edition, rules)
+    assert judged["bonus"].tolist() == bonus
+    assert judged["points"].tolist() == [10 + b for b in bonus]
+    assert judged["is_fastest"].tolist() == [b == 2 for b in bonus]
+
+
+def test_incorrect_answers_do_not_take_the_bonus(tidy):
+    rows = [("a", "b", "i", "unsat", 5), ("b", "b", "i", "unsat", 7), ("c", "b", "i", "sat", 1)]
+    contest = contest_of(tidy, rows)
+    rules = ScoringRules().with_settings({"overhead": "none"})
+    assert judge(contest.runs, contest.edition, rules)["points"].tolist() == [12, 11, -100]
+
+
+def test_overhead_is_the_smallest_time_with_an_answer(example):
+    single = overheads(example.runs, example.edition, ScoringRules().with_settings(
+        {"overhead": "single"}))  # fmt: skip
+    assert dict(zip(single["tool"], single["overhead_s"], strict=True)) == {
+        "tool_best": 2.0, "tool_sound": 0.5, "tool_wrong": 1.0, "tool_absent": 3.0,
+    }  # fmt: skip
+    multi = overheads(example.runs, example.edition, ScoringRules())
+    modes = multi[multi["tool"] == "tool_sound"].set_index("mode")["overhead_s"]
+    assert modes.to_dict() == {"": 4.0, "CPU mode": 0.5}
+    none = ScoringRules().with_settings({"overhead": "none"})
+    assert overheads(example.runs, example.edition, none)["overhead_s"].unique().tolist() == [0.0]
+
+
+def test_test_rows_count_for_the_overhead_and_nothing_else(raw_edition):
+    from conftest import raw_row
+
+    rows = raw_row("acas", "a.onnx", "p.vnnlib", "unsat", 9.0)
+    rows += "acas,b/benchmarks/test/test_tiny.onnx,b/benchmarks/test/test_tiny.vnnlib,1,holds,2.5\n"
+    edition, folder = raw_edition({"a": rows})
+    contest = load_contest(edition, folder)
+    rules = contest.edition.rules
+    assert overheads(contest.runs, contest.edition, rules)["overhead_s"].tolist() == [2.5]
+    judged = judge(contest.runs, contest.edition, rules)
+    assert judged[["instance", "corrected_s", "points"]].to_numpy().tolist() == [["a-p", 6.5, 12]]
+
+
+def test_times_below_the_floor_count_as_the_floor_and_missing_ones_stay_missing(example):
+    times = corrected_times(example.runs, example.edition, ScoringRules())
+    assert times.min() == 1.0
+    assert times.isna().equals(example.runs["run_s"].isna())
+
+
+@pytest.mark.parametrize("policy", ["voting", "odd-one-out", "ignore"])
+@pytest.mark.parametrize("n_tools", [1, 2, 5])
+def test_every_split_agrees_with_the_oracle(tidy, policy, n_tools):
+    """All combinations of answers of up to five tools, one of them randgen."""
+    tools = ["randgen", *(f"t{i}" for i in range(n_tools - 1))]
+    rows = []
+    for k, answers in enumerate(itertools.product(["unsat", "sat", "unknown"], repeat=n_tools)):
+        times = [1 + (3 * k + 7 * i) % 11 * 0.15 for i in range(n_tools)]
+        rows += [(t, "b", f"i{k}", a, s) for t, a, s in zip(tools, answers, times, strict=True)]
+    contest = contest_of(tidy, rows)
+    rules = ScoringRules().with_settings({"conflicts": policy, "overhead": "none"})
+    judged = judge(contest.runs, contest.edition, rules)
+    assert len(judged) == 3**n_tools * n_tools
+    for instance, group in judged.groupby("instance"):
+        said = {
+            row.tool: (row.result if row.result != "unknown" else None, row.corrected_s)
+            for row in group.itertuples()
+        }
+        ours = {r.tool: (r.verdict, r.points, r.is_fastest) for r in group.itertuples()}
+        assert ours == score_instance(said, policy), instance
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("policy", ["voting", "odd-one-out", "ignore"])
+def test_random_contests_agree_with_the_oracle(tidy, seed, policy):
+    rng = np.random.default_rng(seed)
+    tools = ["t0", "t1", "t2", "t3", "randgen"]
+    rows = [
+        (tool, f"b{b}", f"i{i}", rng.choice(["unsat", "unsat", "sat", "timeout"]),
+         round(float(rng.exponential(3)), 2))
+        for b in range(3) for i in range(12) for tool in tools if rng.random() < 0.9
+    ]  # fmt: skip
+    contest = contest_of(tidy, rows)
+    analysis = analyse(contest, ScoringRules().with_settings({"conflicts": policy}))
+    points, overall = score_contest(rows, multi={}, conflicts=policy)
+    judged = analysis.judged.set_index(["benchmark", "instance", "tool"])["points"]
+    assert judged.to_dict() == points
+    assert dict(zip(analysis.overall["tool"], analysis.overall["score"], strict=True)) == {
+        tool: float(value) for tool, value in overall.items()
+    }
+
+
+def test_the_oracle_agrees_on_the_real_contest(contest_2021):
+    """A second implementation, from the report alone, on all real rows."""
+    runs = contest_2021.runs[contest_2021.runs["excluded"] == ""]
+    runs = runs.assign(instance=runs["instance"].mask(runs["is_test"], None))
+    columns = ["tool", "benchmark", "instance", "result", "run_s"]
+    rows = [
+        (tool, benchmark, instance if isinstance(instance, str) else None, result, run)
+        for tool, benchmark, instance, result, run in runs[columns].itertuples(index=False)
+    ]
+    for policy in ("voting", "odd-one-out", "ignore"):
+        analysis = analyse(
+            contest_2021, contest_2021.edition.rules.with_settings({"conflicts": policy})
+        )
+        points, overall = score_contest(
+            rows, multi={"ERAN": ("acasxu", "eran")}, conflicts=policy, unscored=("cifar2020",)
+        )
+        judged = analysis.judged[analysis.judged["excluded"] == ""]
+        assert judged.set_index(["benchmark", "instance", "tool"])["points"].to_dict() == points
+        assert dict(zip(analysis.overall["tool"], analysis.overall["score"], strict=True)) == {
+            tool: float(score) for tool, score in overall.items()
+        }
+
+
+# --- properties -------------------------------------------------------------------------
+
+
+def test_row_order_does_not_change_the_scores(example, tmp_path):
+    lines = example.edition.path.read_text().splitlines()
+    shuffled = [lines[0], *np.random.default_rng(1).permutation(lines[1:])]
+    path = tmp_path / "example.csv"
+    path.write_text("\n".join(shuffled) + "\n")
+    path.with_suffix(".toml").write_text(example.edition.path.with_suffix(".toml").read_text())
+    other = analyse(load_contest(str(path)), example.edition.rules)
+    same = analyse(example, example.edition.rules)
+    pd.testing.assert_frame_equal(other.scores, same.scores)
+    pd.testing.assert_frame_equal(other.overall, same.overall)
+
+
+def test_tool_names_do_not_change_the_scores(tidy):
+    rows = [*split(2, 1), ("u0", "b", "j", "sat", 3), ("s0", "b", "j", "sat", 2)]
+    renamed = [({"u0": "zz", "u1": "aa", "s0": "mm"}[row[0]], *row[1:]) for row in rows]
+    scores = [
+        analyse(contest_of(tidy, r, f"{n}.csv"), ScoringRules()).scores["points"].tolist()
+        for n, r in (("x", rows), ("y", renamed))
+    ]
+    assert scores[0] == scores[1]
+
+
+# --- reasons ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "instance", "tool", "reason"),
+    [
+        ("toy_acas", "a1", "tool_best", "3 say unsat; fastest: +2"),
+        ("toy_acas", "a2", "tool_wrong", "2 say unsat; second fastest: +1"),
+        ("toy_acas", "a4", "tool_wrong", "outvoted 1:2 (unsat: tool_best, tool_sound)"),
+        ("toy_acas", "a4", "tool_best", "2 say unsat, 1 against; fastest: +2"),
+        ("toy_acas", "a5", "tool_best", "undecided: 2 say unsat, 2 say sat"),
+        ("toy_cnn", "c2", "tool_best", "the only answer; fastest: +2"),
+        ("toy_cnn", "c2", "tool_wrong", "no answer: error (error_exit_code_1)"),
+        ("toy_cnn", "c3", "tool_best", "no answer: timeout"),
+        ("toy_extra", "e1", "tool_wrong", "no answer: unknown (empty label)"),
+    ],
+)
+def test_every_row_says_why(example_analysis, benchmark, instance, tool, reason):
+    judged = example_analysis.judged.set_index(["benchmark", "instance", "tool"])
+    assert judged.loc[(benchmark, instance, tool), "reason"] == reason
+
+
+def test_reasons_of_random_generation_and_policies(tidy):
+    contest = contest_of(tidy, split(1, 2, randgen=True))
+    judged = judge(contest.runs, contest.edition, ScoringRules()).set_index("tool")["reason"]
+    assert judged["s0"] == "2 say sat, 1 against; randgen found a counterexample too: 1 point"
+    assert judged["u0"] == "contradicted by a counterexample of randgen (sat: s0, randgen)"
+    contest = contest_of(tidy, split(2, 3), "other.csv")
+    reasons = {
+        policy: judge(
+            contest.runs, contest.edition, ScoringRules().with_settings({"conflicts": policy})
+        )["reason"].iloc[0]
+        for policy in ("odd-one-out", "ignore")
+    }
+    assert reasons == {
+        "odd-one-out": "nobody stands alone: 2 say unsat, 3 say sat",
+        "ignore": "tools disagree: 2 say unsat, 3 say sat",
+    }
+
+
+def test_no_row_is_without_reason(contest_2021):
+    judged = judge(contest_2021.runs, contest_2021.edition, contest_2021.edition.rules)
+    assert (judged["reason"].str.len() > 5).all()
+    skipped = judged[(judged["tool"] == "RPM") & (judged["benchmark"] == "mnistfc")]
+    assert skipped["reason"].unique().tolist() == [
+        "skipped: RPM on mnistfc, left out by the organisers"
+    ]
+    assert skipped["points"].eq(0).all()

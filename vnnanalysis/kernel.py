@@ -1,0 +1,50 @@
+"""What only matters inside a Jupyter kernel."""
+
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any
+
+from vnnanalysis.errors import VnnAnalysisError, check_known
+
+INJECTED = "# Parameters\n"  # how papermill begins the cell it injects
+
+
+def prepare_kernel(parameters: Iterable[str]) -> None:
+    """Show our errors as one line, and refuse parameters that no notebook has.
+
+    The plain ``papermill`` command only warns of a misspelt name and runs on with the
+    default (papermill issue 667). Inside a kernel the injected cell stands in the input
+    history, so that the misspelling can be refused here. Outside a kernel nothing happens.
+
+    Parameters
+    ----------
+    parameters : iterable of str
+        The names that a notebook declares.
+
+    Raises
+    ------
+    UsageError
+        Naming an injected parameter that does not exist, and the nearest that does.
+    """
+    try:
+        from IPython.core.getipython import get_ipython
+    except ImportError:
+        return
+    shell: Any = get_ipython()
+    if shell is None:
+        return
+    shell.set_custom_exc((VnnAnalysisError,), _one_line)
+    for cell in shell.user_ns.get("In", []):
+        if cell.startswith(INJECTED):
+            names = [line.partition(" = ")[0] for line in cell.splitlines() if " = " in line]
+            check_known("notebook parameter", filter(str.isidentifier, names), parameters)
+
+
+def _one_line(
+    _shell: Any,
+    kind: type[BaseException],
+    error: BaseException,
+    _traceback: TracebackType,
+    tb_offset: int | None = None,
+) -> list[str]:
+    return [f"{kind.__name__}: {error}"]
