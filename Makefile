@@ -23,7 +23,7 @@ report: .venv/.ready
 
 test: .venv/.ready-dev
 	@echo "test: all tests, two at a time; those on real data need ../shared or VNNANALYSIS_REAL_DATA"
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/.ready-dev
 	@echo "lint: ruff, mypy, nbstripout"

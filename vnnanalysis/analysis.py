@@ -9,8 +9,8 @@ import pandas as pd
 
 from vnnanalysis.editions import ALL_TRACKS, Edition, ScoringRules
 from vnnanalysis.errors import UsageError, check_known
-from vnnanalysis.kernel import prepare_kernel
 from vnnanalysis.judging import judge, overheads
+from vnnanalysis.kernel import check_injected
 from vnnanalysis.load import Contest, load_contest
 from vnnanalysis.scoring import benchmark_scores, overall_scores
 from vnnanalysis.terms import Conflicts, Overhead
@@ -124,7 +124,7 @@ def open_analysis(
     RawDataError
         For a bad row.
     """
-    prepare_kernel(PARAMETERS)
+    check_injected(PARAMETERS)
     if not isinstance(lenient, bool):
         raise UsageError(f"parameter lenient: expected true or false, found {lenient!r}")
     contest = load_contest(

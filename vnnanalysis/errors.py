@@ -8,6 +8,10 @@ from pathlib import Path
 class VnnAnalysisError(Exception):
     """Anything this package reports to its user without a traceback."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows in a notebook: one line, none of our frames."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class UsageError(VnnAnalysisError, ValueError):
     """A name, parameter or setting that does not exist or has a wrong value."""

@@ -1,16 +1,15 @@
 """What only matters inside a Jupyter kernel."""
 
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Any
 
-from vnnanalysis.errors import VnnAnalysisError, check_known
+from vnnanalysis.errors import check_known
 
 INJECTED = "# Parameters\n"  # how papermill begins the cell it injects
 
 
-def prepare_kernel(parameters: Iterable[str]) -> None:
-    """Show our errors as one line, and refuse parameters that no notebook has.
+def check_injected(parameters: Iterable[str]) -> None:
+    """Refuse parameters that papermill injected although no notebook has them.
 
     The plain ``papermill`` command only warns of a misspelt name and runs on with the
     default (papermill issue 667). Inside a kernel the injected cell stands in the input
@@ -33,18 +32,7 @@ def prepare_kernel(parameters: Iterable[str]) -> None:
     shell: Any = get_ipython()
     if shell is None:
         return
-    shell.set_custom_exc((VnnAnalysisError,), _one_line)
     for cell in shell.user_ns.get("In", []):
         if cell.startswith(INJECTED):
             names = [line.partition(" = ")[0] for line in cell.splitlines() if " = " in line]
             check_known("notebook parameter", filter(str.isidentifier, names), parameters)
-
-
-def _one_line(
-    _shell: Any,
-    kind: type[BaseException],
-    error: BaseException,
-    _traceback: TracebackType,
-    tb_offset: int | None = None,
-) -> list[str]:
-    return [f"{kind.__name__}: {error}"]

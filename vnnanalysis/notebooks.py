@@ -68,5 +68,6 @@ def run_notebook(path: Path, output: Path, parameters: Mapping[str, Any]) -> Non
             str(path), str(output), dict(parameters), kernel_name=KERNEL, progress_bar=False
         )
     except PapermillExecutionError as error:
-        cell = f"cell {error.cell_index}"
+        # papermill counts from 0, with the cell it injects: from 1 in the source
+        cell = f"cell {error.cell_index} ({error.source.strip().splitlines()[0]})"
         raise NotebookError(path.stem, cell, f"{error.ename}: {error.evalue}") from None

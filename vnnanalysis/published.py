@@ -141,7 +141,7 @@ def _read_explained(folder: Path) -> list[Mapping[str, Any]]:
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))["explained"]
         for entry in entries:
-            check_known("key", entry, ["tables", "tools", "reason", "printed", "inputs"])
+            check_known("key", entry, ["tables", "tools", "reason", "table", "inputs"])
             if "reason" not in entry:
                 raise UsageError("an entry without reason")
     except (tomllib.TOMLDecodeError, KeyError, UsageError) as error:
@@ -157,7 +157,7 @@ def _explain(figures: pd.DataFrame, explained: list[Mapping[str, Any]]) -> pd.Da
             hit &= figures["tool"].isin(entry["tools"])
         if "tables" in entry:
             hit &= figures["table"].str.startswith(tuple(entry["tables"]))
-        dates = [f"{name} of {entry[name]}" for name in ("printed", "inputs") if name in entry]
+        dates = [f"{name} of {entry[name]}" for name in ("table", "inputs") if name in entry]
         reason = entry["reason"] + (f" ({', '.join(dates)})" if dates else "")
         figures.loc[hit, "status"] = EXPLAINED
         figures.loc[hit, "reason"] = reason

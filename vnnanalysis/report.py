@@ -165,6 +165,12 @@ def _write_page(analysis: Analysis, executed: list[Path], folder: Path) -> None:
     parts = []
     for path in executed:
         notebook = nbformat.read(path, as_version=4)
+        shown = [
+            c for c in notebook.cells if "injected-parameters" not in c.metadata.get("tags", [])
+        ]
+        for number, cell in enumerate(shown):
+            cell.id = f"{path.stem}-{number}"
+        notebook.cells = shown
         title = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
         body, _ = exporter.from_notebook_node(notebook)
         parts.append({"name": path.stem, "title": title, "body": body})
@@ -216,7 +222,12 @@ def _manifest(analysis: Analysis, parameters: Mapping[str, Any]) -> dict[str, An
     inputs = [*analysis.contest.inputs, *([settings] if settings.is_file() else [])]
     return {
         "edition": analysis.edition.id,
-        "parameters": dict(parameters),
+        "rules": {name: str(value) for name, value in vars(analysis.rules).items()},
+        "track": analysis.track,
+        "benchmarks": analysis.benchmarks,
+        "tools": analysis.tools,
+        "extra_tools": analysis.edition.extra_tools,
+        "lenient": bool(parameters.get("lenient")),
         "inputs": {path.name: _sha256(path) for path in inputs},
         "source": {
             "repository": analysis.edition.repository,

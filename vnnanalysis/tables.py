@@ -105,7 +105,7 @@ def slug(text: str) -> str:
     Examples
     --------
     >>> slug("cifar10_resnet"), slug("Results (all)"), slug("c&d"), slug("c d")
-    ('cifar10_resnet', 'Results-all', 'c-d-9c4e', 'c-d')
+    ('cifar10_resnet', 'Results-all', 'c-d-8a0e', 'c-d')
     """
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-")
     if re.fullmatch(r"[\w.\- (),]*", text, re.ASCII):

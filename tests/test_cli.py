@@ -1,0 +1,125 @@
+import io
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from conftest import real_path
+
+from vnnanalysis.cli import main
+from vnnanalysis.scoring import BENCHMARK_COLUMNS, INSTANCE_COLUMNS
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+@pytest.mark.parametrize(
+    ("by", "columns", "n_rows"),
+    [
+        ("overall", ["track", "rank", "tool", "score"], 4),
+        ("benchmark", BENCHMARK_COLUMNS, 10),
+        ("instance", INSTANCE_COLUMNS, 50),
+    ],
+)
+def test_score_in_every_format(by, columns, n_rows):
+    csv = run("score", "example", "--by", by, "--format", "csv")
+    assert csv.exit_code == 0
+    assert csv.stdout.splitlines()[0] == ",".join(columns)
+    assert len(pd.read_csv(io.StringIO(csv.stdout))) == n_rows
+    records = json.loads(run("score", "example", "--by", by, "--format", "json").stdout)
+    assert [list(record) for record in records] == [columns] * n_rows
+    assert r"\toprule" in run("score", "example", "--by", by, "--format", "latex").stdout
+    assert "Example contest" in run("score", "example", "--by", by).stdout
+
+
+def test_columns_are_the_documented_ones():
+    assert ",".join(BENCHMARK_COLUMNS) == (
+        "track,benchmark,rank,tool,verified,falsified,fastest,incorrect,points,percent,solved_percent"
+    )
+    assert ",".join(INSTANCE_COLUMNS) == (
+        "benchmark,index,instance,tool,result,truth,verdict,points,run_s,corrected_s,reason"
+    )
+
+
+def test_set_track_and_selection():
+    out = run("score", "example", "--set", "conflicts=ignore", "--set", "overhead=single",
+              "--track", "main", "--benchmarks", "toy_cnn", "--tools", "tool_wrong,tool_sound",
+              "--format", "csv").stdout  # fmt: skip
+    # toy_cnn single, c5 ignored: best 34, sound 34, wrong 22
+    assert out.splitlines()[1:] == [
+        "main,1,tool_sound,100.0",
+        "main,3,tool_wrong,64.70588235294117",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["score", "exmple"], "unknown edition 'exmple': nearest is 'example'"),
+        (["score", "example", "--set", "overhead"], "expected NAME=VALUE, such as overhead=single"),
+        (["score", "example", "--set", "ovrhead=single"], "nearest is 'overhead'"),
+        (["score", "example", "--set", "overhead=simple"], "nearest is 'single'"),
+        (["score", "example", "--track", "regular"], "unknown track 'regular'"),
+        (["score", "example", "--benchmarks", "toy_can"], "nearest is 'toy_cnn'"),
+        (["score", "example", "--tools", "best"], "nearest is 'tool_best'"),
+        (["score", "example", "--extra", "none.csv"], "no such file"),
+        (["score", "2021", "--results", "none"], "expected a checkout of stanleybak"),
+        (["check", "example"], "no published figures of Example contest"),
+        (["report", "example", "--set", "tie_s=1"], "unknown rule setting of a report 'tie_s'"),
+    ],
+)
+def test_errors_are_one_line_and_exit_1(arguments, expected):
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    [line] = result.stderr.strip().splitlines()
+    assert line.startswith("Error: ")
+    assert expected in line
+    assert isinstance(result.exception, SystemExit)
+
+
+def test_notes_go_to_stderr(tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text("tool,benchmark,instance,result,time_s\na,b,i,unsat,1\na,b,j,nope,1\n")
+    assert "line 3, column 4 (result)" in run("score", path).stderr
+    lenient = run("score", path, "--lenient", "--format", "csv")
+    assert lenient.exit_code == 0
+    assert lenient.stderr.startswith("note: c.csv, line 3: bad row: expected a label")
+    assert lenient.stdout == "track,rank,tool,score\nmain,1,a,100.0\n"
+
+
+def test_extra_tool(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("tool,benchmark,instance,result,time_s\nmine,toy_cnn,c3,unsat,2\n")
+    out = run("score", "example", "--extra", path, "--by", "benchmark").stdout
+    assert "mine (not in competition)" in out
+
+
+def test_check_2021():
+    result = run("check", "2021", "--results", real_path("results", "vnncomp2021_results"))
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[-1] == "all tables: 935 of 935 figures equal"
+    assert lines[0] == "overall main, single / voting: 13 of 13 figures equal"
+    assert len(lines) == 39
+
+
+def test_check_exits_1_on_a_difference(tmp_path):
+    for path in real_path("results", "vnncomp2021_results", "results_csv").glob("*.csv"):
+        rows = path.read_bytes()
+        if path.name == "nnv.csv":
+            rows = rows.replace(b",holds,", b",violated,", 40)
+        (tmp_path / path.name).write_bytes(rows)
+    result = run("check", "2021", "--results", tmp_path)
+    assert result.exit_code == 1
+    assert "not explained" in result.stdout
+
+
+def test_score_2021_as_published():
+    results = real_path("results", "vnncomp2021_results")
+    out = run("score", "2021", "--results", results, "--set", "overhead=single",
+              "--set", "conflicts=odd_one_out", "--format", "csv").stdout  # fmt: skip
+    table = pd.read_csv(io.StringIO(out))
+    published = pd.read_csv(real_path("published", "2021-single", "overall.csv"))
+    pd.testing.assert_frame_equal(table.round(1), published)

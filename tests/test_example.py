@@ -1,0 +1,160 @@
+"""Every number of the example contest, computed by hand from data/example/example.csv.
+
+Overheads: tool_best 2.0 (a4), tool_wrong 1.0 (a1, c5), tool_absent 3.0 (a5); tool_sound 0.5 in
+CPU mode (toy_acas) and 4.0 otherwise, 0.5 for all with a single overhead.
+"""
+
+import pytest
+
+from vnnanalysis.analysis import open_analysis
+from vnnanalysis.disputes import by_benchmark, dispute_list, penalties
+from vnnanalysis.portfolio import complementarity, virtual_best_solver
+from vnnanalysis.scoring import statistics
+
+POINTS = {  # (best, sound, wrong, absent) with multi overhead and odd-one-out; None: no row
+    "a1": (12, 12, 12, 0),  # 3.0-2, 0.5-0.5, 1.0-1: all at the floor of 1 s
+    "a2": (12, 0, 11, 0),  # 3.0 against 9.0
+    "a3": (12, 0, 12, 0),  # 2.15 and 2.0 are within 0.2 s
+    "a4": (12, 12, -100, 0),  # unsat, unsat against sat
+    "a5": (0, 0, 0, 0),  # two say unsat, two sat
+    "a6": (0, 0, 0, 0),  # one says unsat, one sat
+    "c1": (10, 12, 11, 0),  # 10.0, 1.0 (floor), 2.0
+    "c2": (12, 0, 0, 0),
+    "c3": (0, 12, 0, 0),
+    "c4": (11, 12, 10, 0),  # 28.0, 27.0, 59.0
+    "c5": (12, 12, -100, 0),  # 6.0 and 6.1 within 0.2 s
+    "e1": (12, 12, 0, None),
+    "e2": (0, 0, 12, None),
+}
+TOOLS = ("tool_best", "tool_sound", "tool_wrong", "tool_absent")
+
+
+@pytest.mark.parametrize("instance", POINTS)
+def test_points(example_analysis, instance):
+    judged = example_analysis.judged
+    rows = judged[judged["instance"] == instance].set_index("tool")["points"]
+    assert tuple(rows.get(tool) for tool in TOOLS) == POINTS[instance]
+
+
+def test_single_overhead_moves_what_it_should():
+    judged = open_analysis(edition="example", overhead="single").judged
+    points = judged.set_index(["instance", "tool"])["points"]
+    # tool_sound loses 3.5 s less on toy_cnn and toy_extra
+    assert [points[i, "tool_sound"] for i in ("c1", "c3", "c4", "c5", "e1")] == [11, 12, 11, 11, 11]
+    assert [points[i, "tool_best"] for i in ("c1", "c4", "c5")] == [10, 12, 12]
+    assert points["c1", "tool_wrong"] == 12
+
+
+def test_benchmark_tables(example_analysis):
+    columns = ["benchmark", "rank", "tool", "verified", "falsified", "fastest", "incorrect",
+               "points", "percent"]  # fmt: skip
+    rows = example_analysis.scores[columns].to_numpy().tolist()
+    assert rows == [
+        ["toy_acas", 1, "tool_best", 3, 1, 4, 0, 48, 100.0],
+        ["toy_acas", 2, "tool_sound", 2, 0, 2, 0, 24, 50.0],
+        ["toy_acas", 3, "tool_absent", 0, 0, 0, 0, 0, 0.0],
+        ["toy_acas", 4, "tool_wrong", 2, 1, 2, 1, -65, 0.0],
+        ["toy_cnn", 1, "tool_sound", 4, 0, 4, 0, 48, 100.0],
+        ["toy_cnn", 2, "tool_best", 3, 1, 2, 0, 45, 93.75],
+        ["toy_cnn", 3, "tool_wrong", 2, 0, 0, 1, -79, 0.0],
+        ["toy_extra", 1, "tool_best", 0, 1, 1, 0, 12, 100.0],
+        ["toy_extra", 1, "tool_sound", 0, 1, 1, 0, 12, 100.0],
+        ["toy_extra", 1, "tool_wrong", 1, 0, 1, 0, 12, 100.0],
+    ]
+    solved = example_analysis.scores.set_index(["benchmark", "tool"])["solved_percent"]
+    assert solved["toy_acas", "tool_best"] == pytest.approx(100 * 4 / 6)
+    assert solved["toy_cnn", "tool_sound"] == pytest.approx(100 * 4 / 5)
+
+
+@pytest.mark.parametrize(
+    ("overhead", "conflicts", "scores"),
+    [
+        ("multi", "odd-one-out", (193.75, 150.0, 0.0, 0.0)),
+        ("multi", "voting", (193.75, 150.0, 0.0, 0.0)),
+        # toy_acas 36, 12, 35 points; toy_cnn 33, 36, 21
+        ("multi", "ignore",
+         (100 + 3300 / 36, 1200 / 36 + 100, 3500 / 36 + 2100 / 36, 0.0)),
+        # toy_acas as above; toy_cnn 46, 45
+        ("single", "odd-one-out", (200.0, 50.0 + 100 * 45 / 46, 0.0, 0.0)),
+    ],
+)  # fmt: skip
+def test_overall(overhead, conflicts, scores):
+    overall = open_analysis(edition="example", overhead=overhead, conflicts=conflicts).overall
+    ours = dict(zip(overall["tool"], overall["score"], strict=True))
+    assert tuple(ours[tool] for tool in TOOLS) == pytest.approx(scores)
+
+
+def test_equal_scores_share_a_rank(example_analysis):
+    assert example_analysis.overall["rank"].tolist() == [1, 2, 3, 3]
+
+
+def test_statistics(example_analysis):
+    a = example_analysis
+    table = statistics(a.scores, a.overhead, a.edition)
+    values = {
+        s: dict(zip(g["tool"], g["value"], strict=True)) for s, g in table.groupby("statistic")
+    }
+    assert values == {
+        "Overhead": {"tool_wrong": 1.0, "tool_best": 2.0, "tool_absent": 3.0, "tool_sound": 4.0},
+        "Num Benchmarks Participated": {
+            "tool_best": 3, "tool_sound": 3, "tool_wrong": 3, "tool_absent": 1,
+        },
+        "Num Instances Verified": {"tool_best": 9, "tool_sound": 7, "tool_wrong": 6},
+        "Num Violated": {"tool_best": 3, "tool_sound": 1, "tool_wrong": 1},
+        "Num Holds": {"tool_best": 6, "tool_sound": 6, "tool_wrong": 5},
+        "Mismatched (Incorrect) Results": {"tool_wrong": 2},
+    }  # fmt: skip
+    assert table.set_index("tool")["cpu_mode"].dropna().to_dict() == {"tool_sound": 0.5}
+
+
+def test_disputes(example_analysis):
+    a = example_analysis
+    disputes = dispute_list(a.contest.runs, a.edition, a.rules, a.benchmarks)
+    assert disputes.drop(columns=["benchmark", "index"]).to_numpy().tolist() == [
+        ["a4", "tool_best, tool_sound", "tool_wrong", "unsat", "unsat", "unknown"],
+        ["a5", "tool_best, tool_sound", "tool_wrong, tool_absent", *["unknown"] * 3],
+        ["a6", "tool_best", "tool_wrong", *["unknown"] * 3],
+        ["c5", "tool_best, tool_sound", "tool_wrong", "unsat", "unsat", "unknown"],
+    ]
+    counts = by_benchmark(disputes, a.judged, a.edition)
+    assert counts.to_numpy().tolist() == [
+        ["toy_acas", 6, 3, 1, 1, 0],
+        ["toy_cnn", 5, 1, 1, 1, 0],
+        ["toy_extra", 2, 0, 0, 0, 0],
+    ]
+    wrong = penalties(a.contest.runs, a.edition, a.rules, a.benchmarks)
+    assert wrong.to_numpy().tolist() == [
+        ["tool_wrong", 4, 2, 2, 0],
+        ["tool_best", 4, 0, 0, 0],
+        ["tool_sound", 3, 0, 0, 0],
+        ["tool_absent", 1, 0, 0, 0],
+    ]
+
+
+def test_complementarity(example_analysis):
+    a = example_analysis
+    table = complementarity(a.judged, a.tools).set_index("tool")
+    # solved: a1 by 3; a2 best, wrong; a3 best, wrong; a4 best, sound; c1 by 3; c2 best;
+    # c3 sound; c4 by 3; c5 best, sound; e1 best, sound; e2 wrong
+    assert table["solved"].to_dict() == dict(zip(TOOLS, (9, 7, 6, 0), strict=True))
+    assert table["unique"].to_dict() == dict(zip(TOOLS, (1, 1, 1, 0), strict=True))
+    assert table["rmc"].tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])
+    assert table["shapley"].to_dict() == pytest.approx(
+        dict(zip(TOOLS, (3 / 3 + 5 / 2 + 1, 3 / 3 + 3 / 2 + 1, 3 / 3 + 2 / 2 + 1, 0), strict=True))
+    )
+    assert table["shapley"].sum() == pytest.approx(11)
+    vbs = virtual_best_solver(a.judged, a.tools).set_index("instance")
+    assert len(vbs) == 11
+    assert vbs.loc["a3"].tolist() == ["toy_acas", "tool_wrong", "sat", 2.0]
+    assert vbs.loc["a1", "tool"] == "tool_best"  # a tie: the first tool
+    # fastest: best a1 a2 a4 c2 c5 e1, sound c1 c3 c4, wrong a3 e2
+    assert table["first"].to_dict() == dict(zip(TOOLS, (6, 3, 2, 0), strict=True))
+
+
+def test_a_tool_that_does_not_take_part_is_missing_not_zero(example_analysis):
+    scores = example_analysis.scores
+    assert scores.loc[scores["tool"] == "tool_absent", "benchmark"].tolist() == ["toy_acas"]
+    judged = example_analysis.judged
+    absent = judged[(judged["tool"] == "tool_absent") & (judged["benchmark"] == "toy_cnn")]
+    assert len(absent) == 5
+    assert not absent["takes_part"].any()

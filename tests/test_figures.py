@@ -1,0 +1,141 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from vnnanalysis import figures
+from vnnanalysis.analysis import analyse, open_analysis
+from vnnanalysis.display import image_bytes
+from vnnanalysis.editions import ScoringRules, read_edition
+from vnnanalysis.load import load_contest
+from vnnanalysis.ranking import ranks_by_variant
+
+HEADER = "tool,benchmark,instance,result,time_s\n"
+
+
+def test_p1_zero_times_are_drawn_at_a_stated_floor_and_still_counted(tidy):
+    times = [0, 0, 0.5, 2, 10]
+    rows = "".join(f"a,x,i{k},unsat,{t}\n" for k, t in enumerate(times))
+    contest = load_contest(str(tidy(HEADER + rows)))
+    rules = ScoringRules().with_settings({"overhead": "none", "time_floor_s": 0})
+    analysis = analyse(contest, rules)
+    figure = figures.cactus(analysis.judged, analysis.edition, analysis.tools, 0.0)
+    axes = figure.axes[0]
+    x, y = axes.lines[0].get_data()
+    assert x.tolist() == [1, 2, 3, 4, 5]
+    assert y.tolist() == [0.01, 0.01, 0.5, 2, 10]
+    assert axes.get_yscale() == "log"
+    assert "at least 0.01 s" in axes.get_ylabel()
+
+
+def test_p3_only_correct_answers_are_on_a_curve(example_analysis):
+    a = example_analysis
+    figure = figures.cactus(a.judged, a.edition, a.tools)
+    solved = {line.get_label(): len(line.get_xdata()) for line in figure.axes[0].lines}
+    assert solved == {"α-Best (9)": 9, "tool_sound (7)": 7, "tool_wrong (6)": 6}
+    assert list(solved) == ["α-Best (9)", "tool_sound (7)", "tool_wrong (6)"]
+
+
+def test_p4_one_sided_solves_lie_on_rails(example_analysis):
+    points = figures.scatter_points(example_analysis.judged, "tool_best", "tool_wrong")
+    points = points.set_index("instance")
+    # 11 instances are solved by somebody; c3 by tool_sound only
+    assert len(points) == 10
+    assert points.loc["a4", ["x_s", "y_rail"]].tolist() == [1.0, "incorrect"]
+    assert points.loc["c2", ["x_s", "y_rail"]].tolist() == [1.0, "no answer"]  # an error
+    assert points.loc["e2", ["x_rail", "y_s"]].tolist() == ["no answer", 6.0]
+    assert points.loc["a3", ["x_rail", "y_rail"]].tolist() == ["", ""]
+    sound = figures.scatter_points(example_analysis.judged, "tool_best", "tool_sound")
+    assert sound.set_index("instance").loc["a2", "y_rail"] == "timeout"
+
+
+def test_p4_a_tool_without_a_row_is_on_the_rail_too(example_analysis):
+    points = figures.scatter_points(example_analysis.judged, "tool_best", "tool_absent")
+    assert points.set_index("instance").loc["e1", ["x_s", "y_rail"]].tolist() == [1.0, "no answer"]
+
+
+def test_scatter_draws_every_point_and_counts(example_analysis):
+    a = example_analysis
+    axes = figures.scatter(a.judged, a.edition, "tool_best", "tool_wrong").axes[0]
+    drawn = [len(c.get_offsets()) for c in axes.collections]
+    assert sum(drawn) == 10
+    assert axes.get_xlim() == axes.get_ylim()
+    # both solved a1 a2 a3 c1 c4; best is faster on a2 and c4, wrong on a3 and c1
+    assert axes.get_xlabel() == "α-Best [s]: 2 faster, 4 solved alone"
+    assert axes.get_ylabel() == "tool_wrong [s]: 2 faster, 1 solved alone"
+    assert axes.get_title(loc="left") == "10 instances solved by at least one"
+    labels = [t.get_text() for t in axes.get_xticklabels()]
+    assert labels[-4:] == list(figures.RAILS)
+
+
+def test_rails_are_apart_from_the_times(contest_2021):
+    analysis = analyse(contest_2021, contest_2021.edition.rules)
+    axes = figures.scatter(analysis.judged, analysis.edition, "ERAN", "oval").axes[0]
+    solved, not_solved = axes.collections[0], axes.collections[1]
+    assert solved.get_offsets().max() < not_solved.get_offsets().max()
+    n_points = sum(len(c.get_offsets()) for c in axes.collections)
+    assert n_points == len(figures.scatter_points(analysis.judged, "ERAN", "oval"))
+
+
+def test_styles_are_distinct_and_follow_the_tool_not_the_selection(contest_2021):
+    edition = read_edition("2021")
+    styles = {tool: figures.tool_style(edition, tool) for tool in edition.tools}
+    assert len(set(map(str, styles.values()))) == 13
+    grey = {tool: (str(s.linestyle), s.marker) for tool, s in styles.items()}
+    assert len(set(grey.values())) == 13  # without colour too
+    analysis = analyse(contest_2021, edition.rules, tools=["oval", "nnenum"])
+    figure = figures.cactus(analysis.judged, analysis.edition, analysis.tools)
+    for line in figure.axes[0].lines:
+        tool = line.get_label().partition(" ")[0]
+        assert line.get_color() == styles[tool].color
+        assert line.get_marker() == styles[tool].marker
+
+
+def test_grids_show_every_benchmark_and_pair(contest_2021):
+    analysis = analyse(contest_2021, contest_2021.edition.rules)
+    grid = figures.cactus_grid(analysis.judged, analysis.edition, analysis.tools)
+    titles = [axes.get_title() for axes in grid.axes if axes.get_visible()]
+    assert titles == list(analysis.edition.benchmarks)
+    pairs = figures.scatter_grid(analysis.judged, analysis.edition, analysis.ranking[:4])
+    assert sum(axes.get_visible() for axes in pairs.axes) == 6
+
+
+def test_bump_chart_shows_ranks(contest_2021):
+    from vnnanalysis.analysis import compare_variants
+
+    variants = compare_variants(analyse(contest_2021, contest_2021.edition.rules))
+    ranks = ranks_by_variant(variants, "main")
+    figure = figures.bump(ranks, contest_2021.edition)
+    lines = dict(zip(ranks.index, figure.axes[0].lines, strict=True))
+    assert lines["ERAN"].get_ydata().tolist() == [3, 4, 4, 3, 3, 3]
+    assert lines["oval"].get_ydata().tolist() == [4, 3, 3, 4, 4, 4]
+
+
+def test_heatmap_keeps_missing_cells_empty(example_analysis):
+    table = pd.DataFrame({"x": [1.0, np.nan], "y_$": [0.0, 2.0]}, index=["tool_best", "tool_sound"])
+    axes = figures.heatmap(table, "n", example_analysis.edition).axes[0]
+    assert [t.get_text() for t in axes.texts] == ["1", "0", "2"]
+    assert [t.get_text() for t in axes.get_yticklabels()] == ["α-Best", "tool_sound"]
+
+
+def test_nothing_to_draw_is_said(example_analysis):
+    figure = figures.heatmap(pd.DataFrame(), "conflicts", example_analysis.edition)
+    assert figure.texts[0].get_text() == "conflicts: none"
+
+
+def test_one_tool_alone_can_be_drawn(tidy):
+    analysis = open_analysis(edition=str(tidy(HEADER + "a$b_c,x$,i,unsat,1\n")))
+    for figure in (
+        figures.scatter(analysis.judged, analysis.edition, *analysis.pair),
+        figures.scatter_grid(analysis.judged, analysis.edition, analysis.ranking),
+        figures.cactus_grid(analysis.judged, analysis.edition, analysis.tools),
+    ):
+        assert image_bytes(figure, "png")[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
+def test_p7_equal_figures_give_equal_bytes(example_analysis, kind):
+    a = example_analysis
+    draw = [figures.scatter(a.judged, a.edition, *a.pair) for _ in range(2)]
+    first, second = (image_bytes(figure, kind) for figure in draw)
+    assert first == second
+    assert b"2026" not in first

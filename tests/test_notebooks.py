@@ -1,0 +1,173 @@
+import ast
+import os
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from vnnanalysis.analysis import PARAMETERS
+from vnnanalysis.errors import NotebookError
+from vnnanalysis.notebooks import check_parameters, list_notebooks, run_notebook
+from vnnanalysis.paths import root
+
+NOTEBOOKS = list_notebooks()
+DEFAULTS = (None, False, "example", "all", [])
+FORBIDDEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.While, ast.Lambda,
+             ast.Try, ast.If, ast.BinOp, ast.comprehension)  # fmt: skip
+
+
+def code_cells(path):
+    cells = nbformat.read(path, as_version=4).cells
+    return [cell for cell in cells if cell.cell_type == "code"]
+
+
+def logic_in(source):
+    return [
+        type(node).__name__ for node in ast.walk(ast.parse(source)) if isinstance(node, FORBIDDEN)
+    ]
+
+
+def test_there_are_six():
+    assert [path.stem for path in NOTEBOOKS] == [
+        *("01_runs", "02_verdicts", "03_scores", "04_performance", "05_complementarity"),
+        "06_report",
+    ]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_source_is_clean(path):
+    notebook = nbformat.read(path, as_version=4)
+    assert notebook.cells[0].cell_type == "markdown"
+    assert {"**In:**", "**Out:**"} <= set(notebook.cells[0].source.split())
+    cells = code_cells(path)
+    assert len(cells) <= 15
+    assert not any(cell.outputs or cell.execution_count for cell in cells)
+    assert set(notebook.metadata) == {"kernelspec", "language_info"}
+    for cell in cells[1:]:
+        assert logic_in(cell.source) == [], cell.source
+        n_lines = len(cell.source.splitlines())
+        assert n_lines <= 10 or "open_analysis(" in cell.source, cell.source
+
+
+@pytest.mark.parametrize("bad", ["x = [a for a in b]", "x = a + 1", "if a: b()", "f = lambda: 1"])
+def test_the_check_for_logic_finds_it(bad):
+    assert logic_in(bad)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_parameters_are_plain_and_the_same_everywhere(path):
+    tagged = [c for c in code_cells(path) if "parameters" in c.metadata.get("tags", [])]
+    assert len(tagged) == 1
+    assert all(
+        isinstance(node, ast.Assign) and ast.literal_eval(node.value) in DEFAULTS
+        for node in ast.parse(tagged[0].source).body
+    )  # fmt: skip
+    assert all("  # " in line for line in tagged[0].source.splitlines())
+    names = [node.targets[0].id for node in ast.parse(tagged[0].source).body]
+    assert sorted(names) == sorted(PARAMETERS)
+    check_parameters(path, dict.fromkeys(PARAMETERS))
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """Copy a notebook with something replaced in its source."""
+
+    def write(old="", new="", name="01_runs"):
+        text = (root() / "notebooks" / f"{name}.ipynb").read_text()
+        assert old in text
+        path = tmp_path / f"{name}.ipynb"
+        path.write_text(text.replace(old, new))
+        return path
+
+    return write
+
+
+def test_j1_no_parameters_tag_is_refused(copy):
+    path = copy('"parameters"', '"paramaters"')
+    with pytest.raises(NotebookError, match="expected one cell with the tag 'parameters', found 0"):
+        run_notebook(path, path.with_name("out.ipynb"), {})
+    with pytest.raises(NotebookError, match="nearest is 'paramaters'"):
+        check_parameters(path, {})
+    path = copy('"tags": [\n     "parameters"\n    ]', '"tags": []')
+    with pytest.raises(NotebookError, match="no cell has a tag"):
+        check_parameters(path, {})
+
+
+def test_j3_unknown_parameter_is_refused(copy):
+    with pytest.raises(NotebookError, match="'overheads': nearest is 'overhead'") as caught:
+        run_notebook(copy(), copy().with_name("out.ipynb"), {"overheads": "single"})
+    assert (caught.value.name, caught.value.cell) == ("01_runs", "parameters")
+
+
+def run_papermill(tmp_path, *arguments, name="01_runs", cwd=None):
+    command = [sys.executable, "-m", "papermill", str(root() / "notebooks" / f"{name}.ipynb")]
+    env = os.environ | {"JUPYTER_PREFER_ENV_PATH": "1"}
+    return subprocess.run(
+        [*command, str(tmp_path / "out.ipynb"), "--no-progress-bar", *arguments],
+        cwd=cwd or tmp_path, env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["-p", "overheads", "single"], "notebook parameter 'overheads': nearest is 'overhead'"),
+        (["-p", "overhead", "sinlge"], "value for overhead 'sinlge': nearest is 'single'"),
+    ],
+)  # fmt: skip
+def test_j3_plain_papermill_refuses_wrong_parameters(tmp_path, arguments, expected):
+    run = run_papermill(tmp_path, *arguments)
+    assert run.returncode != 0
+    assert f"UsageError: unknown {expected}" in run.stderr
+    # the reader of the notebook sees one line, not the package's frames
+    cells = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells
+    [error] = [o for c in cells for o in c.get("outputs", []) if o.output_type == "error"]
+    assert len(error.traceback) == 1
+
+
+@pytest.mark.slow
+def test_plain_papermill_runs_a_notebook_from_any_folder(tmp_path):
+    run = run_papermill(
+        tmp_path, "-p", "edition", "example", "-p", "conflicts", "voting", "-p", "out", "made",
+        "-y", "tools: [tool_best, tool_wrong]", name="03_scores",
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr[-2000:]
+    overall = (tmp_path / "made" / "csv" / "overall-main.csv").read_text()
+    assert overall == "rank,tool,score\n1,tool_best,193.75\n3,tool_wrong,0.0\n"
+    assert "conflicts: voting" in (tmp_path / "made" / "tables" / "overall-main.tex").read_text()
+
+
+@pytest.mark.slow
+def test_every_notebook_runs_from_its_own_folder_as_in_jupyterlab(tmp_path):
+    """From notebooks/, top to bottom, without parameters, nothing written beside it."""
+    from nbclient import NotebookClient
+
+    before = sorted(root().rglob("*.ipynb"))
+    for path in NOTEBOOKS[:1]:
+        notebook = nbformat.read(path, as_version=4)
+        resources = {"metadata": {"path": path.parent}}
+        NotebookClient(notebook, kernel_name="python3", resources=resources).execute()
+        streams = [
+            o for c in notebook.cells for o in c.get("outputs", []) if o.output_type == "stream"
+        ]
+        assert streams == []  # no warnings
+    assert sorted(root().rglob("*.ipynb")) == before
+
+
+@pytest.mark.slow
+def test_j4_our_kernel_is_used_whatever_the_notebook_names(copy, tmp_path):
+    path = copy('"name": "python3"', '"name": "conda-of-somebody"')
+    run_notebook(path, tmp_path / "out.ipynb", {"edition": "example"})
+    cells = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells
+    assert all(c.execution_count for c in cells if c.cell_type == "code")
+
+
+@pytest.mark.slow
+def test_a_failing_cell_names_notebook_cell_and_error(copy, tmp_path):
+    path = copy("overview.sizes(", "overview.sizess(")
+    with pytest.raises(NotebookError, match="AttributeError: module") as caught:
+        run_notebook(path, tmp_path / "out.ipynb", {"edition": "example"})
+    assert caught.value.name == "01_runs"
+    assert caught.value.cell.startswith("cell 5 (sizes = overview.sizess(")

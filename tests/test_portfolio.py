@@ -1,0 +1,96 @@
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from vnnanalysis import portfolio
+from vnnanalysis.analysis import analyse
+
+
+def brute_force(solved):
+    """Shapley value from its definition: the mean over all joining orders."""
+    tools = list(solved.columns)
+    total = dict.fromkeys(tools, 0)
+    for order in itertools.permutations(tools):
+        covered = np.zeros(len(solved), bool)
+        for tool in order:
+            total[tool] += int((solved[tool].to_numpy() & ~covered).sum())
+            covered |= solved[tool].to_numpy()
+    return {tool: value / math.factorial(len(tools)) for tool, value in total.items()}
+
+
+@pytest.mark.parametrize("n_tools", range(1, 8))
+def test_shapley_value_is_the_mean_over_joining_orders(n_tools):
+    rng = np.random.default_rng(n_tools)
+    solved = pd.DataFrame(
+        rng.random((9, n_tools)) < 0.45, columns=[f"t{i}" for i in range(n_tools)]
+    )
+    ours = portfolio.shapley_value(solved)
+    assert ours.to_dict() == pytest.approx(brute_force(solved))
+    assert ours.sum() == pytest.approx(solved.any(axis=1).sum())
+
+
+def test_the_example_of_the_definitions():
+    # {1,2,3}, {2,3}, {2,3}, {}
+    solved = pd.DataFrame(
+        {
+            "a": [True, True, True],
+            "b": [False, True, True],
+            "c": [False, True, True],
+            "d": [False] * 3,
+        }
+    )
+    assert portfolio.shapley_value(solved).tolist() == pytest.approx([5 / 3, 2 / 3, 2 / 3, 0])
+    assert portfolio.marginal_contribution(solved).tolist() == [1, 0, 0, 0]
+    assert portfolio.relative_marginal_contribution(solved).tolist() == [1, 0, 0, 0]
+
+
+def test_relative_contribution_is_zero_where_nobody_adds():
+    solved = pd.DataFrame({"a": [True], "b": [True]})
+    assert portfolio.relative_marginal_contribution(solved).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [portfolio.shapley_value, portfolio.marginal_contribution, portfolio.unique_solves],
+)
+def test_only_booleans(function):
+    with pytest.raises(ValueError, match="booleans only"):
+        function(pd.DataFrame({"a": [1, 0]}))
+
+
+def test_on_the_real_contest(contest_2021):
+    analysis = analyse(contest_2021, contest_2021.edition.rules)
+    solved = portfolio.solved_matrix(analysis.judged, analysis.tools)
+    assert solved.shape == (859, 13)
+    table = portfolio.complementarity(analysis.judged, analysis.tools).set_index("tool")
+    # the sum is the VBS's worth; no tool beats it; unique solves are the marginal contribution
+    vbs = portfolio.virtual_best_solver(analysis.judged, analysis.tools)
+    assert table["shapley"].sum() == pytest.approx(len(vbs))
+    assert len(vbs) == solved.any(axis=1).sum()
+    assert table["solved"].max() <= len(vbs)
+    assert table["unique"].equals(table["marginal"])
+    assert table["first"].sum() == len(vbs)
+    # the solved counts are the published Table 7
+    published = {"a-b-CROWN": 766, "VeriNet": 717, "ERAN": 656, "oval": 636, "randgen": 33}
+    assert {tool: table.loc[tool, "solved"] for tool in published} == published
+    # the sum over benchmarks is the value over all: the game is additive
+    parts = portfolio.complementarity(analysis.judged, analysis.tools, by_benchmark=True)
+    sums = parts.groupby("tool")["shapley"].sum()
+    assert sums.to_dict() == pytest.approx(table["shapley"].to_dict())
+    best = analysis.judged[analysis.judged["verdict"] == "correct"]
+    fastest = best.groupby(["benchmark", "instance"])["corrected_s"].min()
+    assert (
+        vbs.set_index(["benchmark", "instance"])["corrected_s"]
+        .sort_index()
+        .equals(fastest.sort_index())
+    )
+
+
+def test_a_subset_of_tools_never_votes_again(example_analysis):
+    """Without tool_sound, a4 would be a draw; but tools are chosen after judging."""
+    pair = ["tool_best", "tool_wrong"]
+    subset = portfolio.complementarity(example_analysis.judged, pair).set_index("tool")
+    assert subset["solved"].to_dict() == {"tool_best": 9, "tool_wrong": 6}

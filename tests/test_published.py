@@ -1,0 +1,145 @@
+import shutil
+
+import pandas as pd
+import pytest
+from conftest import real_path
+
+from vnnanalysis.analysis import analyse
+from vnnanalysis.errors import SchemaError, UsageError
+from vnnanalysis.load import load_contest
+from vnnanalysis.paths import resource
+from vnnanalysis.published import compare, report_lines
+
+OVERALL = "overhead,conflicts,track,rank,tool,score\n"
+BEST = "multi,odd-one-out,main,1,tool_best,193.8\n"
+REST = """multi,odd-one-out,main,2,tool_sound,150.0
+multi,odd-one-out,main,3,tool_wrong,0
+multi,odd-one-out,main,4,tool_absent,0
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "overall.csv").write_text(OVERALL + BEST + REST)
+    return tmp_path
+
+
+def test_equal_to_the_digit_that_was_printed(example, folder):
+    figures = compare(example, folder)
+    assert figures["status"].tolist() == ["equal"] * 4
+    assert report_lines(figures) == [
+        "overall main, multi / odd-one-out: 4 of 4 figures equal",
+        "all tables: 4 of 4 figures equal",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("193.8", "193.7", "  tool_best, score: ours 193.8, published 193.7: not explained"),
+        ("193.8", "193.76", "  tool_best, score: ours 193.75, published 193.76: not explained"),
+        (BEST, "", "  tool_best, score: ours 194, published nothing: not explained"),
+        ("tool_absent", "tool_other", "  tool_other, score: ours nothing, published 0: not"),
+    ],
+)
+def test_a_planted_fault_is_found(example, folder, old, new, line):
+    (folder / "overall.csv").write_text((OVERALL + BEST + REST).replace(old, new))
+    lines = report_lines(compare(example, folder))
+    assert any(told.startswith(line) for told in lines), lines
+
+
+def test_l10_tables_older_than_the_inputs_are_explained(example, folder):
+    (folder / "overall.csv").write_text((OVERALL + BEST + REST).replace("193.8", "150.1"))
+    (folder / "explained.toml").write_text(
+        '[[explained]]\ntables = ["overall"]\ntools = ["tool_best"]\n'
+        'reason = "inputs newer than the table"\ntable = "2024-07"\ninputs = "2024-10"\n'
+    )
+    figures = compare(example, folder)
+    assert figures["status"].tolist() == ["explained", "equal", "equal", "equal"]
+    assert report_lines(figures) == [
+        "overall main, multi / odd-one-out: 3 of 4 figures equal, 1 explained",
+        "  tool_best, score: ours 193.8, published 150.1: inputs newer than the table "
+        "(table of 2024-07, inputs of 2024-10)",
+        "all tables: 3 of 4 figures equal, 1 explained",
+    ]
+
+
+def test_an_explanation_covers_only_what_it_names(example, folder):
+    (folder / "overall.csv").write_text((OVERALL + BEST + REST).replace("150.0", "150.1"))
+    (folder / "explained.toml").write_text('[[explained]]\ntools = ["tool_best"]\nreason = "x"\n')
+    assert "different" in set(compare(example, folder)["status"])
+
+
+def test_wrong_files_are_refused(example, folder, tmp_path):
+    with pytest.raises(UsageError, match="no published figures of Example contest"):
+        compare(example)
+    (folder / "overall.csv").write_text("overhead,conflicts,tool,score\nmulti,voting,a,1\n")
+    with pytest.raises(SchemaError, match="expected columns"):
+        compare(example, folder)
+    (folder / "overall.csv").write_text(OVERALL.replace("score", "scroe") + BEST)
+    with pytest.raises(UsageError, match="'scroe': nearest is 'score'"):
+        compare(example, folder)
+    (folder / "overall.csv").write_text(OVERALL + BEST)
+    (folder / "explained.toml").write_text('[[explained]]\ntools = ["a"]\n')
+    with pytest.raises(SchemaError, match="without reason"):
+        compare(example, folder)
+
+
+# --- 2021 -------------------------------------------------------------------------------
+
+
+def test_2021_every_published_figure(contest_2021):
+    figures = compare(contest_2021)
+    assert figures["status"].eq("equal").all(), figures[figures["status"] != "equal"]
+    assert len(figures) == 935
+    n_figures = figures["table"].str.partition(" ")[0].value_counts().to_dict()
+    assert n_figures == {"benchmark": 710, "statistic": 147, "overall": 78}
+
+
+def test_2021_transcription_agrees_with_the_organisers_files():
+    """Our copy of the figures, made by hand and script, against the source, cell by cell."""
+    ours = pd.read_csv(resource("data", "published", "2021", "benchmarks.csv"))
+    for mode in ("single", "multi"):
+        theirs = pd.read_csv(real_path("published", f"2021-{mode}", "benchmarks.csv"))
+        theirs["benchmark"] = theirs["benchmark"].replace("cifar10-resnet", "cifar10_resnet")
+        columns = ["track", "benchmark", "rank", "tool", "verified", "falsified", "fastest",
+                   "points", "percent"]  # fmt: skip
+        own = ours[ours["overhead"] == mode].reset_index(drop=True)
+        pd.testing.assert_frame_equal(own[columns], theirs[columns])
+
+
+@pytest.mark.parametrize("overhead", ["single", "multi"])
+def test_2021_points_of_every_instance(contest_2021, overhead):
+    published = pd.read_csv(real_path("published", f"2021-{overhead}", "instances.csv"))
+    rules = contest_2021.edition.rules.with_settings({"overhead": overhead})
+    judged = analyse(contest_2021, rules).judged
+    keys = ["benchmark", "index", "tool"]
+    both = judged.merge(
+        published, how="outer", on=keys, suffixes=("", "_published"), indicator=True,
+        validate="one_to_one",
+    )  # fmt: skip
+    assert len(published) == 7330
+    assert not (both["_merge"] == "right_only").any()
+    matched = both[both["_merge"] == "both"]
+    assert matched["points"].eq(matched["points_published"]).all()
+    assert matched["instance"].eq(matched["instance_published"]).all()
+    # what they do not list are the rows of tools that do not take part
+    unlisted = both[both["_merge"] == "left_only"]
+    assert not unlisted["takes_part"].any()
+    assert unlisted["points"].eq(0).all()
+
+
+def test_2021_check_fails_on_a_planted_fault(tmp_path):
+    source = real_path("results", "vnncomp2021_results", "results_csv")
+    shutil.copytree(source, tmp_path / "results_csv")
+    path = tmp_path / "results_csv" / "ERAN.csv"
+    path.chmod(0o644)
+    lines = path.read_text().splitlines()
+    number = next(i for i, line in enumerate(lines) if "acasxu" in line and ",holds," in line)
+    lines[number] = lines[number].replace(",holds,", ",violated,")
+    path.unlink()
+    path.write_text("\n".join(lines) + "\n")
+    figures = compare(load_contest("2021", tmp_path))
+    wrong = figures[figures["status"] == "different"]
+    assert {"overall", "benchmark", "statistic"} <= set(wrong["table"].str.partition(" ")[0])
+    assert "ERAN" in set(wrong["tool"])

@@ -1,0 +1,254 @@
+"""The report itself: real kernels, real LaTeX, a wheel in an empty folder."""
+
+import hashlib
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbconvert import LatexExporter
+
+from vnnanalysis import report
+from vnnanalysis.errors import NotebookError, UsageError
+from vnnanalysis.latex import compile_report, has_latex
+from vnnanalysis.paths import root
+
+pytestmark = pytest.mark.slow
+needs_latex = pytest.mark.skipif(not has_latex(), reason="no pdflatex")
+PARAMETERS = {"edition": "example", "benchmarks": [], "tools": [], "extra": []}
+
+
+def hashes(folder, *kinds):
+    files = [path for kind in kinds for path in sorted(folder.rglob(f"*.{kind}"))]
+    return {
+        path.relative_to(folder): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
+    }
+
+
+def test_everything_is_there(example_report):
+    made = {path.name for path in example_report.iterdir()}
+    assert made - {"report.pdf"} == {
+        *("index.html", "report.tex", "manifest.json", "tables", "figures", "csv", "notebooks")
+    }
+    assert ("report.pdf" in made) == has_latex()
+    stems = {path.stem for path in (example_report / "figures").iterdir()}
+    assert {"cactus", "cactus-grid", "cactus-toy_acas", "scatter", "scatter-grid"} <= stems
+    for stem in stems:
+        kinds = {path.suffix for path in (example_report / "figures").glob(f"{stem}.*")}
+        assert kinds == {".pdf", ".svg", ".png"}
+    assert len(list((example_report / "notebooks").glob("*.ipynb"))) == 6
+
+
+def test_the_csv_files_hold_the_scores(example_report):
+    overall = (example_report / "csv" / "overall-main.csv").read_text()
+    assert overall == (
+        "rank,tool,score\n1,tool_best,193.75\n2,tool_sound,150.0\n3,tool_wrong,0.0\n3,tool_absent,0.0\n"
+    )
+    assert len((example_report / "csv" / "instances.csv").read_text().splitlines()) == 51
+
+
+def test_t1_labels_are_unique_and_references_settled(example_report):
+    tables = sorted((example_report / "tables").glob("*.tex"))
+    text = "".join(path.read_text() for path in [*tables, example_report / "report.tex"])
+    labels = re.findall(r"\\label\{([^}]*)\}", text)
+    assert len(labels) > 20
+    assert len(set(labels)) == len(labels)
+
+
+def test_manifest_says_what_the_report_is_made_of(example_report):
+    manifest = json.loads((example_report / "manifest.json").read_text())
+    assert manifest["edition"] == "example"
+    data = root() / "data" / "example" / "example.csv"
+    assert manifest["inputs"]["example.csv"] == hashlib.sha256(data.read_bytes()).hexdigest()
+    assert set(manifest["inputs"]) == {"example.csv", "example.toml"}
+    assert {"vnnanalysis", "python", "pandas", "matplotlib"} <= set(manifest["versions"])
+    page = hashlib.sha256((example_report / "index.html").read_bytes()).hexdigest()
+    assert manifest["outputs"]["index.html"] == page
+
+
+class _Links(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.links, self.titles, self.alts, self.ids = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.links += [given[k] for k in ("src", "href") if k in given]
+        self.ids += [given["id"]] if "id" in given else []
+        if tag == "img":
+            self.alts.append(given.get("alt", ""))
+
+
+def test_the_page_stands_alone(example_report):
+    page = (example_report / "index.html").read_text()
+    parser = _Links()
+    parser.feed(page)
+    outside = [link for link in parser.links if re.match(r"(https?:)?//", link)]
+    assert outside == []
+    assert "<script" not in page
+    assert all(parser.alts)
+    for link in parser.links:
+        if link.startswith("#"):
+            assert link[1:] in parser.ids
+        elif not link.startswith("data:"):
+            assert (example_report / link).exists(), link
+    assert len(set(parser.ids)) == len(parser.ids)
+    assert page.index('id="06_report"') < page.index('id="01_runs"')
+    assert "tool_sound and tool_wrong change places with the rules" in page
+    assert "<pre>" not in page
+
+
+@needs_latex
+def test_the_pdf_shows_the_numbers(example_report):
+    if not shutil.which("pdftotext"):
+        pytest.skip("no pdftotext")
+    command = ["pdftotext", "-layout", str(example_report / "report.pdf"), "-"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert re.search(r"α-Best\s+193\.8", text)
+    assert re.search(r"4\s+tool_wrong\s+2\s+1\s+2\s+1\s+-65\s+0%", text)
+    assert "??" not in text  # no undefined reference
+
+
+@needs_latex
+def test_latex_sources_compile_again_without_complaints(example_report, tmp_path):
+    copy = shutil.copytree(example_report, tmp_path / "copy")
+    command = ["pdflatex", "-interaction=nonstopmode", "-no-shell-escape", "report.tex"]
+    for _ in range(2):
+        log = subprocess.run(command, cwd=copy, capture_output=True, check=True).stdout.decode(
+            "latin-1"
+        )
+    assert "multiply defined" not in log
+    assert "undefined" not in log
+    wide = [float(w) for w in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
+    assert max(wide, default=0) < 20
+
+
+@needs_latex
+def test_a_table_drops_into_another_report(example_report, tmp_path):
+    shutil.copy(example_report / "tables" / "overall-main.tex", tmp_path)
+    (tmp_path / "mine.tex").write_text(
+        r"\documentclass{article}\usepackage{booktabs}\begin{document}"
+        r"See Table~\ref{tab:example-overall-main}.\input{overall-main}\end{document}"
+    )
+    assert compile_report(tmp_path / "mine.tex").stat().st_size > 5000
+
+
+@pytest.mark.skipif(not shutil.which("pandoc"), reason="no pandoc, which nbconvert needs")
+def test_j8_j9_latex_export_has_real_tables_and_pictures(example_report):
+    """nbconvert --to latex of an executed notebook: tabular and png, no HTML left over."""
+    notebook = nbformat.read(example_report / "notebooks" / "01_runs.ipynb", as_version=4)
+    latex, resources = LatexExporter().from_notebook_node(notebook)
+    assert latex.count(r"\begin{tabular}") >= 2
+    assert "<table" not in latex
+    images = resources["outputs"]
+    assert images
+    assert all(name.endswith(".png") for name in images)
+    for name in images:
+        assert name in latex
+
+
+def test_executed_notebooks_hold_no_error(example_report):
+    for path in sorted((example_report / "notebooks").glob("*.ipynb")):
+        notebook = json.loads(path.read_text())
+        kinds = [o["output_type"] for c in notebook["cells"] for o in c.get("outputs", [])]
+        assert set(kinds) <= {"execute_result", "display_data"}
+
+
+def test_nothing_changed_is_quick_and_said(example_report, capsys):
+    said = []
+    built = report.build_report(PARAMETERS, example_report, say=said.append)
+    assert built == example_report
+    assert said == [f"{example_report}: up to date (--force builds it again)"]
+
+
+def test_a_changed_output_is_noticed(example_report, tmp_path):
+    copy = shutil.copytree(example_report, tmp_path / "copy")
+    manifest = json.loads((copy / "manifest.json").read_text())
+    del manifest["outputs"]
+    assert report._is_current(copy, manifest)
+    (copy / "csv" / "overall-main.csv").write_text("")
+    assert not report._is_current(copy, manifest)
+
+
+def test_a_failing_cell_leaves_the_earlier_report_in_place(example_report, tmp_path, monkeypatch):
+    copy = shutil.copytree(example_report, tmp_path / "copy")
+    before = hashes(copy, "*")
+    broken = tmp_path / "02_verdicts.ipynb"
+    text = (root() / "notebooks" / "02_verdicts.ipynb").read_text()
+    broken.write_text(text.replace("disputes.penalties(", "disputes.penaltiess("))
+    monkeypatch.setattr(report, "list_notebooks", lambda: [broken])
+    with pytest.raises(
+        NotebookError, match=r"notebook 02_verdicts, cell 10 \(penalties = .*: Attribute"
+    ):
+        report.build_report(PARAMETERS, copy, force=True)
+    assert hashes(copy, "*") == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["02_verdicts.ipynb", "copy"]
+
+
+def test_a_folder_that_is_no_report_is_not_overwritten(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(UsageError, match="is no report of ours"):
+        report.build_report(PARAMETERS, tmp_path)
+    assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_bad_row_is_told_before_any_notebook_runs(tmp_path):
+    csv = tmp_path / "mine.csv"
+    csv.write_text("tool,benchmark,instance,result,time_s\na,b,i,mabye,1\n")
+    run = subprocess.run(
+        [sys.executable, "-m", "vnnanalysis.cli", "report", "mine.csv"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 1
+    assert "mine.csv, line 2, column 4 (result)" in run.stderr
+    assert "Traceback" not in run.stderr
+    assert not (tmp_path / "reports").exists()
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """A plain install of the wheel, away from the checkout; returns its environment."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
+    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(root())]
+    subprocess.run(build, check=True, capture_output=True)
+    [wheel] = folder.glob("*.whl")
+    site = folder / "site"
+    subprocess.run([*pip, "install", "--no-deps", "--target", str(site), str(wheel)], check=True)
+    return os.environ | {"PYTHONPATH": str(site)}, site
+
+
+def test_two_builds_give_equal_bytes_the_second_from_the_wheel(example_report, installed, tmp_path):
+    env, _ = installed
+    run = subprocess.run(
+        [sys.executable, "-m", "vnnanalysis.cli", "report", "example", "--out", "again"],
+        cwd=tmp_path, env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    kinds = ("csv", "tex", "svg", "pdf", "png", "html")
+    first, second = hashes(example_report, *kinds), hashes(tmp_path / "again", *kinds)
+    assert len(first) > 80
+    assert {name for name in first if first[name] != second.get(name)} == set()
+    assert set(first) == set(second)
+    manifest = json.loads((tmp_path / "again" / "manifest.json").read_text())
+    assert manifest["commit"] is None  # it ran from the wheel, not from the checkout
+
+
+def test_every_command_works_from_the_wheel(installed, tmp_path):
+    env, site = installed
+    run = lambda *arguments: subprocess.run(
+        [sys.executable, "-m", "vnnanalysis.cli", *arguments],
+        cwd=tmp_path, env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    where = [sys.executable, "-c", "import vnnanalysis; print(vnnanalysis.__file__)"]
+    used = subprocess.run(where, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+    assert used.stdout.startswith(str(site))
+    assert run("score", "example", "--format", "csv").stdout.startswith("track,rank,tool,score\n")
+    unknown = run("check", "2021")
+    assert unknown.returncode == 1
+    assert "expected a checkout of stanleybak/vnncomp2021_results" in unknown.stderr

@@ -1,0 +1,144 @@
+from fractions import Fraction
+
+import pandas as pd
+import pytest
+
+from vnnanalysis.analysis import analyse, compare_variants, open_analysis, variant_grid
+from vnnanalysis.editions import ScoringRules
+from vnnanalysis.errors import UsageError
+from vnnanalysis.load import load_contest
+from vnnanalysis.ranking import rank_table, ranks_by_variant, swaps
+from vnnanalysis.scoring import BENCHMARK_COLUMNS, INSTANCE_COLUMNS, instance_table
+
+HEADER = "tool,benchmark,instance,result,time_s\n"
+
+
+def test_negative_percent_is_floored_unless_the_switch_says_otherwise(example):
+    rules = example.edition.rules
+    for floored, percent in ((True, 0.0), (False, 100 * -65 / 48)):
+        analysis = analyse(example, rules.with_settings({"floor_percent": floored}))
+        scores = analysis.scores.set_index(["benchmark", "tool"])["percent"]
+        assert scores["toy_acas", "tool_wrong"] == pytest.approx(percent)
+    overall = analysis.overall.set_index("tool")["score"]
+    assert overall["tool_wrong"] == pytest.approx(100 * -65 / 48 + 100 * -79 / 48)
+
+
+def test_a_benchmark_nobody_gains_from_is_zero_for_all(tidy):
+    rows = "a,x,i,unsat,1\nb,x,i,sat,1\na,y,i,unsat,1\nb,y,i,unknown,1\n"
+    analysis = open_analysis(edition=str(tidy(HEADER + rows)))
+    scores = analysis.scores.set_index(["benchmark", "tool"])["percent"]
+    assert scores["x", "a"] == scores["x", "b"] == 0.0
+    assert scores["y", "a"] == 100.0
+
+
+def test_sums_are_exact(tidy):
+    """Thirds of 100 in different benchmarks: floats would tell equal sums apart."""
+    rows = []
+    for k, (a, b) in enumerate(((1, 2), (2, 1), (3, 6), (6, 3))):
+        for tool, solved in (("a", a), ("b", b), ("best", 7)):
+            rows += [f"{tool},x{k},i{i},{'unsat' if i < solved else 'unknown'},1" for i in range(7)]
+    contest = load_contest(str(tidy(HEADER + "\n".join(rows) + "\n")))
+    rules = ScoringRules().with_settings({"fastest_bonus": 0, "second_bonus": 0})
+    overall = analyse(contest, rules).overall
+    assert overall["rank"].tolist() == [1, 2, 2]
+    exact = float(sum(Fraction(100 * n, 7) for n in (1, 2, 3, 6)))
+    assert overall["score"].tolist() == [400.0, exact, exact]
+
+
+def test_unscored_benchmarks_have_tables_but_no_part_in_the_sum(example):
+    analysis = analyse(example, example.edition.rules)
+    assert "toy_extra" in set(analysis.scores["benchmark"])
+    assert analysis.overall["score"].max() < 200
+
+
+def test_columns(example_analysis):
+    assert list(example_analysis.overall.columns) == ["track", "rank", "tool", "score"]
+    assert list(example_analysis.scores.columns) == BENCHMARK_COLUMNS
+    table = instance_table(example_analysis.judged, example_analysis.edition)
+    assert list(table.columns) == INSTANCE_COLUMNS
+    assert len(table) == 50
+    assert table["index"].tolist()[:5] == [0, 0, 0, 0, 1]
+
+
+def test_selection_of_benchmarks_changes_the_sum_only(example_analysis):
+    part = open_analysis(edition="example", benchmarks=["toy_cnn"])
+    whole = example_analysis.scores
+    same = whole[whole["benchmark"] == "toy_cnn"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(part.scores, same)
+    assert part.overall["score"].tolist() == [100.0, 93.75, 0.0]
+    # the overhead is still the one of the full field: a4 of toy_acas
+    assert part.overhead.set_index("tool").loc["tool_best", "overhead_s"] == 2.0
+
+
+def test_selection_of_tools_changes_what_is_shown_only(example_analysis):
+    part = open_analysis(edition="example", tools="tool_sound,tool_wrong")
+    whole = example_analysis.overall
+    shown = whole[whole["tool"].isin(["tool_sound", "tool_wrong"])].reset_index(drop=True)
+    pd.testing.assert_frame_equal(part.overall, shown)
+    assert part.pair == ("tool_sound", "tool_wrong")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "expected"),
+    [
+        ("track", "mian", "unknown track 'mian': nearest is 'main'"),
+        (
+            "benchmarks",
+            ["toy_acs"],
+            "unknown benchmark of track all 'toy_acs': nearest is 'toy_acas'",
+        ),
+        ("benchmarks", 3, "parameter benchmarks: expected a list of names, found 3"),
+        ("tools", ["tool_bets"], "unknown tool 'tool_bets': nearest is 'tool_best'"),
+        ("overhead", "sinlge", "unknown value for overhead 'sinlge': nearest is 'single'"),
+        ("conflicts", "vote", "unknown value for conflicts 'vote': nearest is 'voting'"),
+        ("lenient", "no", "parameter lenient: expected true or false, found 'no'"),
+        ("edition", "exmaple", "unknown edition 'exmaple': nearest is 'example'"),
+        ("settings", {"tie": 1}, "unknown rule setting 'tie': nearest is 'tie_s'"),
+    ],
+)
+def test_wrong_parameters_name_the_nearest_valid_one(parameter, value, expected):
+    with pytest.raises(UsageError, match=expected):
+        open_analysis(**{"edition": "example", parameter: value})
+
+
+def test_nothing_to_score(tidy):
+    path = tidy(HEADER + "a,x,i,unknown,1\n")
+    with pytest.raises(UsageError, match="no tool has a sat or unsat in x"):
+        open_analysis(edition=str(path))
+
+
+# --- variants ---------------------------------------------------------------------------
+
+
+def test_variants_side_by_side(example_analysis):
+    variants = compare_variants(example_analysis)
+    assert len(variant_grid(example_analysis.edition)) == 6
+    assert variants.columns.tolist() == ["overhead", "conflicts", "track", "rank", "tool", "score"]
+    table = rank_table(variants).set_index("tool")
+    assert table.loc["tool_wrong", ["best_rank", "worst_rank"]].tolist() == [2, 3]
+    assert table.loc["tool_wrong", "multi / ignore"] == pytest.approx(155.5555555)
+    ranks = ranks_by_variant(variants, "main")
+    assert ranks.loc["tool_sound"].tolist() == [2, 2, 3, 2, 2, 3]
+    pairs = swaps(variants)
+    assert pairs[["tool", "other"]].to_numpy().tolist() == [["tool_sound", "tool_wrong"]]
+    assert pairs["behind"].tolist() == ["single / ignore; multi / ignore"]
+
+
+def test_2021_third_place_depends_on_the_rules(contest_2021):
+    variants = compare_variants(analyse(contest_2021, contest_2021.edition.rules))
+    third = variants[variants["rank"] == 3].set_index(["overhead", "conflicts"])["tool"]
+    assert third.to_dict() == {
+        ("single", "voting"): "ERAN",
+        ("single", "odd-one-out"): "oval",
+        ("single", "ignore"): "oval",
+        ("multi", "voting"): "ERAN",
+        ("multi", "odd-one-out"): "ERAN",
+        ("multi", "ignore"): "ERAN",
+    }
+    pairs = swaps(variants).set_index(["tool", "other"])
+    assert pairs.loc[("ERAN", "oval"), "behind"] == "single / odd-one-out; single / ignore"
+
+
+def test_an_edition_without_modes_has_no_multi_variant(tidy):
+    contest = load_contest(str(tidy(HEADER + "a,x,i,unsat,1\n")))
+    assert [v["overhead"] for v in variant_grid(contest.edition)] == ["single"] * 3
