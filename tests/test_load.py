@@ -190,6 +190,8 @@ GOOD = "acas,./benchmarks/acas/a.onnx,./benchmarks/acas/p.vnnlib,.1,unsat,1.5\n"
         (GOOD.replace("unsat", "sat((X_0 1))"), "5 (result)", "sat((X_0 1))", "nearest is 'sat'"),
         (GOOD.replace("1.5", "fast"), "6 (run time)", "fast", "seconds"),
         (GOOD.replace("1.5", "nan"), "6 (run time)", "nan", "seconds"),
+        (GOOD.replace("unsat,1.5", "timeout,nan"), "6 (run time)", "nan", "-1 for not run"),
+        (GOOD.replace("acas/a", "test/test_small"), "2 (network)", None, "benchmarks/acas/"),
         (GOOD.replace("1.5", "1_0"), "6 (run time)", "1_0", "seconds"),
         (GOOD.replace("1.5", "-1"), "6 (run time)", "-1", "seconds"),  # an answer needs a time
         (GOOD.replace(",.1,", ",-2,"), "4 (prepare time)", "-2", "seconds, or -1"),
