@@ -1,5 +1,8 @@
 import io
 import json
+import os
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -67,6 +70,12 @@ def test_set_track_and_selection():
         (["score", "2021", "--results", "none"], "expected a checkout of stanleybak"),
         (["check", "example"], "no published figures of Example contest"),
         (["report", "example", "--set", "tie_s=1"], "unknown rule setting of a report 'tie_s'"),
+        (["score", "example", "--set", "overhead="], "unknown value for overhead ''"),
+        (["score", "example", "--set", "tie_s=nan"], "tie_s: expected seconds, found 'nan'"),
+        (["score", "example", "--set", "easy_sat_tool=best"], "unknown tool 'best'"),
+        (["report", "example", "--out", "pyproject.toml"], "pyproject.toml is a file; name a"),
+        (["report", "example", "--out", "."], "holds something that is no report of ours"),
+        (["report", "example", "--out", "/proc/none/here"], "cannot write the report to"),
     ],
 )
 def test_errors_are_one_line_and_exit_1(arguments, expected):
@@ -85,7 +94,7 @@ def test_notes_go_to_stderr(tmp_path):
     assert "line 3, column 4 (result)" in run("score", path).stderr
     lenient = run("score", path, "--lenient", "--format", "csv")
     assert lenient.exit_code == 0
-    assert lenient.stderr.startswith("note: c.csv, line 3: bad row: expected a label")
+    assert lenient.stderr.startswith("note: c.csv, line 3, column 4 (result): bad row: expected")
     assert lenient.stdout == "track,rank,tool,score\nmain,1,a,100.0\n"
 
 
@@ -94,6 +103,32 @@ def test_extra_tool(tmp_path):
     path.write_text("tool,benchmark,instance,result,time_s\nmine,toy_cnn,c3,unsat,2\n")
     out = run("score", "example", "--extra", path, "--by", "benchmark").stdout
     assert "mine (not in competition)" in out
+
+
+def test_the_default_folder_of_a_report_tells_reports_apart():
+    from vnnanalysis.cli import _report_name
+
+    nothing = {"track": "all", "benchmarks": None, "tools": None, "extra": (), "lenient": False}
+    names = [
+        _report_name("example", {}, nothing),
+        _report_name("example", {"overhead": "single"}, nothing),
+        _report_name("example", {}, nothing | {"tools": "a"}),
+        _report_name("example", {}, nothing | {"benchmarks": "a"}),
+        _report_name("some/example.csv", {}, nothing),
+        _report_name("some/mine.csv", {}, nothing),
+        _report_name("2021", {}, nothing | {"track": "main"}),
+    ]
+    assert len(set(names)) == len(names)
+    assert names[0] == "example"
+    assert names[5] == "mine"
+    assert names[6] == "2021-main"
+
+
+def test_output_survives_a_terminal_without_greek():
+    env = os.environ | {"PYTHONIOENCODING": "latin-1"}
+    command = [sys.executable, "-m", "vnnanalysis.cli", "score", "example"]
+    done = subprocess.run(command, env=env, capture_output=True, check=True)
+    assert b"\\u03b1-Best" in done.stdout
 
 
 def test_check_2021():

@@ -144,11 +144,13 @@ def test_complementarity(example_analysis):
     )
     assert table["shapley"].sum() == pytest.approx(11)
     vbs = virtual_best_solver(a.judged, a.tools).set_index("instance")
-    assert len(vbs) == 11
-    assert vbs.loc["a3"].tolist() == ["toy_acas", "tool_wrong", "sat", 2.0]
-    assert vbs.loc["a1", "tool"] == "tool_best"  # a tie: the first tool
-    # fastest: best a1 a2 a4 c2 c5 e1, sound c1 c3 c4, wrong a3 e2
-    assert table["first"].to_dict() == dict(zip(TOOLS, (6, 3, 2, 0), strict=True))
+    assert vbs["share"].sum() == pytest.approx(11)
+    assert vbs.loc["a3"].tolist() == ["toy_acas", "tool_wrong", "sat", 2.0, 1.0]
+    assert vbs.loc["a1", "tool"].tolist() == ["tool_best", "tool_sound", "tool_wrong"]  # a tie
+    # fastest: a1 all three; a2 best; a3 wrong; a4 best, sound; c1 sound; c2 best; c3 sound;
+    # c4 sound; c5 best; e1 best, sound; e2 wrong
+    shares = (1 / 3 + 3 + 2 / 2, 1 / 3 + 3 + 2 / 2, 1 / 3 + 2, 0)
+    assert table["vbs_share"].to_dict() == pytest.approx(dict(zip(TOOLS, shares, strict=True)))
 
 
 def test_a_tool_that_does_not_take_part_is_missing_not_zero(example_analysis):

@@ -117,6 +117,39 @@ def test_heatmap_keeps_missing_cells_empty(example_analysis):
     assert [t.get_text() for t in axes.get_yticklabels()] == ["α-Best", "tool_sound"]
 
 
+def test_tied_tools_share_a_label_and_run_side_by_side(example_analysis):
+    ranks = pd.DataFrame({"x / y": [1, 2, 2], "x / z": [2, 1, 3]},
+                         index=["tool_best", "tool_sound", "tool_wrong"])  # fmt: skip
+    axes = figures.bump(ranks, example_analysis.edition).axes[0]
+    labels = [text.get_text() for text in axes.texts]
+    assert labels[:2] == ["α-Best  1", "tool_sound, tool_wrong  2"]
+    ends = [line.get_ydata()[0] for line in axes.lines]
+    assert ends[0] == 1
+    assert ends[1] != ends[2]
+    assert np.round(ends[1:]).tolist() == [2, 2]
+
+
+def test_wide_heatmaps_are_turned(example_analysis):
+    table = pd.DataFrame(1.0, index=["tool_best"], columns=[f"b{i}" for i in range(27)])
+    axes = figures.heatmap(table, "n", example_analysis.edition).axes[0]
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["α-Best"]
+    assert len(axes.get_yticklabels()) == 27
+
+
+def test_legends_name_every_tool(tidy):
+    names = ["_hidden", *(f"tool{k}" for k in range(29))]
+    rows = "".join(f"{name},x,i,unsat,1\n" for name in names)
+    analysis = open_analysis(edition=str(tidy(HEADER + rows)))
+    for draw in (figures.cactus, figures.cactus_grid):
+        figure = draw(analysis.judged, analysis.edition, analysis.tools)
+        figure.canvas.draw()
+        [legend] = figure.legends
+        assert len(legend.get_texts()) == 30
+        box = legend.get_window_extent()
+        assert box.y0 >= 0
+        assert box.y1 <= figure.bbox.height + 1
+
+
 def test_nothing_to_draw_is_said(example_analysis):
     figure = figures.heatmap(pd.DataFrame(), "conflicts", example_analysis.edition)
     assert figure.texts[0].get_text() == "conflicts: none"

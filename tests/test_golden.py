@@ -18,7 +18,8 @@ def write_tables(out):
     show_tables(a, "benchmark", a.scores.drop(columns="track"), "benchmark", by_rules=True)
     show_table(a, "overall", a.overall, "overall score", by_rules=True)
     statistics = scoring.statistics(a.scores, a.overhead, a.edition)
-    show_tables(a, "statistic", statistics, "", by="statistic", by_rules=True)
+    short = scoring.SHORT_NAMES
+    show_tables(a, "statistic", statistics, "", by="statistic", short=short, by_rules=True)
     show_table(a, "variants", rank_table(compare_variants(a)), "overall scores")
     table = portfolio.complementarity(a.judged, a.tools)
     show_table(a, "complementarity", table, "complementarity")

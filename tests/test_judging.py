@@ -205,6 +205,43 @@ def test_the_oracle_agrees_on_the_real_contest(contest_2021):
         }
 
 
+# --- tools outside the competition ------------------------------------------------------
+
+
+def with_extra(contest, rows, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("tool,benchmark,instance,result,time_s\n" + rows)
+    both = load_contest(contest.edition.id, extra=[path])
+    return analyse(both, both.edition.rules)
+
+
+def test_an_extra_tool_moves_no_competitor(example, tmp_path):
+    """It would vote on a6, be the fastest on c4, and the best of toy_cnn."""
+    rows = "".join(f"mine,toy_cnn,c{k},{'sat' if k == 2 else 'unsat'},0.1\n" for k in range(1, 6))
+    rows += "mine,toy_acas,a6,sat,0.1\nmine,toy_acas,a1,sat,0.1\n"
+    official, joint = analyse(example, example.edition.rules), with_extra(example, rows, tmp_path)
+    for table in ("judged", "scores", "overall"):
+        mine = getattr(joint, table)
+        others = mine[mine["tool"] != "mine"].reset_index(drop=True)
+        pd.testing.assert_frame_equal(others, getattr(official, table))
+
+
+def test_an_extra_tool_is_judged_as_if_it_had_taken_part(example, tmp_path):
+    rows = "".join(f"mine,toy_cnn,c{k},{'sat' if k == 2 else 'unsat'},0.1\n" for k in range(1, 6))
+    rows += "mine,toy_acas,a6,sat,0.1\nmine,toy_acas,a1,sat,0.1\n"
+    joint = with_extra(example, rows, tmp_path)
+    mine = joint.judged[joint.judged["tool"] == "mine"].set_index("instance")
+    # a1 is outvoted 1:3, a6 becomes 1:2 and is won; all of toy_cnn is solved fastest
+    assert mine["points"].to_dict() == {
+        "c1": 12, "c2": 12, "c3": 12, "c4": 12, "c5": 12, "a6": 12, "a1": -100,
+    }  # fmt: skip
+    assert mine.loc["a6", "reason"] == "2 say sat, 1 against; fastest: +2"
+    scores = joint.scores[joint.scores["tool"] == "mine"].set_index("benchmark")
+    assert scores.loc["toy_cnn", ["rank", "points", "percent"]].tolist() == [1, 60, 100.0]
+    assert scores.loc["toy_acas", ["rank", "percent"]].tolist() == [5, 0.0]
+    assert joint.overall.set_index("tool").loc["mine", ["rank", "score"]].tolist() == [3, 100.0]
+
+
 # --- properties -------------------------------------------------------------------------
 
 

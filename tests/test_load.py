@@ -263,6 +263,7 @@ def test_tidy_contest_needs_nothing_but_itself(tidy):
         (TIDY + ",b,i,unsat,1\n", r"line 2, column 1 \(tool\): expected a name"),
         (TIDY + "a,b,i,unsat,1\na,b,i,sat,2\n", r"line 3, column 3 .*it stands in line 2"),
         (TIDY + "a,b,i,unsat,1e999x\n", r"column 5 \(time_s\)"),
+        (TIDY + "a,b,i,unsat,1e400\n", r"column 5 \(time_s\): expected seconds, found '1e400'"),
     ],
 )
 def test_bad_tidy_file(tidy, text, expected):
@@ -275,6 +276,37 @@ def test_tidy_columns_in_any_order_with_bom_and_crlf(tidy):
     runs = load_contest(str(tidy(text))).runs
     columns = ["tool", "benchmark", "instance", "result", "run_s", "timeout_s"]
     assert runs[columns].to_numpy().tolist() == [["a", "b", "i", "sat", 1.0, 30.0]]
+
+
+def test_minus_one_as_pandas_writes_it(tidy):
+    rows = "a,b,i,unsat,1\na,b,j,timeout,-1.0\na,b,k,timeout,-1\n"
+    runs = load_contest(str(tidy(TIDY + rows))).runs
+    assert runs["run_s"].isna().tolist() == [False, True, True]
+
+
+def test_files_without_rows(tidy, raw_edition):
+    with pytest.raises(UsageError, match="expected results of contest, found no row"):
+        load_contest(str(tidy(TIDY)))
+    with pytest.raises(UsageError, match="expected results of a tool, found no row"):
+        load_contest("example", extra=[tidy(TIDY, "mine.csv")])
+    bad = tidy(TIDY + "mine,toy_acas,nowhere,sat,1\n", "mine.csv")
+    with pytest.raises(UsageError, match="expected results of a tool, found no row"):
+        load_contest("example", extra=[bad], lenient=True)
+    row = raw_row("acas", "a.onnx", "p.vnnlib", "unsat")
+    edition, folder = raw_edition({"a": row, "b": ""})
+    assert load_contest(edition, folder).problems["problem"].tolist() == [
+        "no rows: judged without this tool"
+    ]
+    (folder / "c.csv").mkdir()
+    with pytest.raises(UsageError, match=r"c\.csv: Is a directory"):
+        load_contest(edition, folder)
+
+
+def test_benchmarks_of_a_tidy_file_must_be_those_beside_it(tidy):
+    path = tidy(TIDY + "a,acas,i,unsat,1\n")
+    path.with_suffix(".toml").write_text('title = "T"\n[tracks.main]\nbenchmarks = ["acass"]\n')
+    with pytest.raises(RawDataError, match=r"column 2 \(benchmark\): .*nearest is 'acass'"):
+        load_contest(str(path))
 
 
 def test_extra_tool_beside_a_contest(tidy, example):

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import nbformat
 import pytest
@@ -37,7 +38,7 @@ def test_everything_is_there(example_report):
     }
     assert ("report.pdf" in made) == has_latex()
     stems = {path.stem for path in (example_report / "figures").iterdir()}
-    assert {"cactus", "cactus-grid", "cactus-toy_acas", "scatter", "scatter-grid"} <= stems
+    assert {"cactus", "benchmarks-cactus", "cactus-toy_acas", "scatter", "scatter-grid"} <= stems
     for stem in stems:
         kinds = {path.suffix for path in (example_report / "figures").glob(f"{stem}.*")}
         assert kinds == {".pdf", ".svg", ".png"}
@@ -64,8 +65,9 @@ def test_manifest_says_what_the_report_is_made_of(example_report):
     manifest = json.loads((example_report / "manifest.json").read_text())
     assert manifest["edition"] == "example"
     data = root() / "data" / "example" / "example.csv"
-    assert manifest["inputs"]["example.csv"] == hashlib.sha256(data.read_bytes()).hexdigest()
-    assert set(manifest["inputs"]) == {"example.csv", "example.toml"}
+    inputs = {entry["file"]: entry["sha256"] for entry in manifest["inputs"]}
+    assert inputs["example.csv"] == hashlib.sha256(data.read_bytes()).hexdigest()
+    assert set(inputs) == {"example.csv", "example.toml"}
     assert {"vnnanalysis", "python", "pandas", "matplotlib"} <= set(manifest["versions"])
     page = hashlib.sha256((example_report / "index.html").read_bytes()).hexdigest()
     assert manifest["outputs"]["index.html"] == page
@@ -208,6 +210,57 @@ def test_a_bad_row_is_told_before_any_notebook_runs(tmp_path):
     assert "mine.csv, line 2, column 4 (result)" in run.stderr
     assert "Traceback" not in run.stderr
     assert not (tmp_path / "reports").exists()
+
+
+NASTY = (
+    "<script>document.title='x'</script>", 'a"b', "c d", "c-d", "c&d", "50%", "$x$", "_u", "grid",
+    r"\input{x}", "Δ漢",
+)  # fmt: skip
+
+
+def test_odd_names_in_a_whole_report(tmp_path):
+    """Escaped in page and LaTeX, and no file overwrites another's."""
+    csv = tmp_path / "odd.csv"
+    rows = [["tool", "benchmark", "instance", "result", "time_s"]]
+    rows += [[tool, name, name, "unsat", 1 + k] for name in NASTY for k, tool in enumerate(NASTY)]
+    rows[5][3] = "sat"
+    text = "\n".join(
+        ",".join('"' + cell.replace('"', '""') + '"' for cell in map(str, row)) for row in rows
+    )
+    csv.write_text(text + "\n")
+    folder = report.build_report(PARAMETERS | {"edition": str(csv)}, tmp_path / "made")
+    for kind in ("benchmark", "complementarity"):
+        assert len(list((folder / "tables").glob(f"{kind}-*.tex"))) == len(NASTY)
+    assert len(list((folder / "figures").glob("cactus-*.pdf"))) == len(NASTY)
+    page = (folder / "index.html").read_text()
+    parser = _Links()
+    parser.feed(page)
+    assert "<script" not in page
+    assert any(NASTY[1] in alt for alt in parser.alts)
+    assert (folder / "report.pdf").exists() == has_latex()
+
+
+def test_a_terminated_build_cleans_up(tmp_path):
+    command = [sys.executable, "-m", "vnnanalysis.cli", "report", "example", "--out", "made"]
+    build = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".made-*/notebooks")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(2)
+    build.terminate()
+    _, errors = build.communicate(timeout=60)
+    assert build.returncode == 143
+    assert b"Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_to_a_report_stays_a_link(example_report, tmp_path):
+    copy = shutil.copytree(example_report, tmp_path / "real")
+    (tmp_path / "link").symlink_to(copy)
+    said = []
+    report.build_report(PARAMETERS, tmp_path / "link", say=said.append)
+    assert said == [f"{tmp_path / 'link'}: up to date (--force builds it again)"]
+    assert (tmp_path / "link").is_symlink()
 
 
 @pytest.fixture(scope="session")

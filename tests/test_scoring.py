@@ -101,6 +101,14 @@ def test_wrong_parameters_name_the_nearest_valid_one(parameter, value, expected)
         open_analysis(**{"edition": "example", parameter: value})
 
 
+def test_only_unscored_benchmarks():
+    analysis = open_analysis(edition="example", benchmarks=["toy_extra"])
+    assert analysis.overall.empty
+    variants = compare_variants(analysis)
+    assert rank_table(variants).empty
+    assert swaps(variants).empty
+
+
 def test_nothing_to_score(tidy):
     path = tidy(HEADER + "a,x,i,unknown,1\n")
     with pytest.raises(UsageError, match="no tool has a sat or unsat in x"):

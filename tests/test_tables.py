@@ -6,23 +6,33 @@ import pandas as pd
 import pytest
 
 from vnnanalysis.editions import Edition
-from vnnanalysis.tables import Table, latex_text, plain, slug, to_html, to_latex, to_text
+from vnnanalysis.tables import (
+    Table,
+    latex_name,
+    latex_text,
+    plain_name,
+    slug,
+    to_html,
+    to_latex,
+    to_text,
+)
 
-NAMES = {"alpha": r"$\alpha$-$\beta$-CROWN", "a_b": "a_b", "c&d": "c&d", "50%": "50%"}
+NAMES = {"alpha": r"$\alpha$-$\beta$-CROWN"}
+TOOLS = ("alpha", "a_b", "c&d", "50%", "x$y$z")
 
 
 @pytest.fixture
 def edition(tmp_path):
-    return Edition("e_1", "E & co", tmp_path, tools=tuple(NAMES), display=NAMES)
+    return Edition("e_1", "E & co", tmp_path, tools=TOOLS, display=NAMES)
 
 
 @pytest.fixture
 def table(edition):
     frame = pd.DataFrame(
-        {"tool": list(NAMES), "score": [779.2, 12.34, 0.0, float("nan")], "a_b#c": [1, 2, 3, 4]}
+        {"tool": TOOLS[:4], "score": [779.2, 12.34, 0.0, float("nan")], "a_b#c": [1, 2, 3, 4]}
     )
     frame.index.name = "index_name"
-    return Table("over_all", "50% of $\\alpha$_x & more", frame, edition)
+    return Table("over_all", "50% of α_x & more", frame, edition)
 
 
 def test_t2_everything_is_escaped(table):
@@ -33,7 +43,7 @@ def test_t2_everything_is_escaped(table):
     assert "50\\% & - & 4 \\\\" in body
     assert "A b\\#c" in body
     assert "index" not in body
-    assert r"\caption{50\% of $\alpha$\_x \& more}" in body
+    assert r"\caption{50\% of \ensuremath{\alpha}\_x \& more}" in body
     # no special character is left unescaped outside math
     unescaped = re.compile(r"(?<!\\)[%#_]")
     assert not unescaped.search(re.sub(r"\$[^$]*\$", "", body))
@@ -88,8 +98,9 @@ def test_grouped_headers(edition):
     [
         ("a_b", r"a\_b"),
         ("α,β", r"\ensuremath{\alpha},\ensuremath{\beta}"),
-        ("$x^2$ & y", r"$x^2$ \& y"),
-        ("~^\\{}", r"\textasciitilde \textasciicircum \textbackslash \{\}"),
+        ("$x^2$ & y", r"\$x{\textasciicircum}2\$ \& y"),  # a raw name is never mathematics
+        (r"$\input{x}$", r"\${\textbackslash}input\{x\}\$"),
+        ("~^\\{}", r"{\textasciitilde}{\textasciicircum}{\textbackslash}\{\}"),
         ("5 $", r"5 \$"),
     ],
 )
@@ -97,12 +108,15 @@ def test_latex_text(text, expected):
     assert latex_text(text) == expected
 
 
-def test_plain_leaves_text_without_math_alone():
-    assert plain("50% of a_b \\ c & d") == "50% of a_b \\ c & d"
+def test_only_display_names_may_hold_mathematics(edition):
+    assert plain_name(edition, "alpha") == "α-β-CROWN"
+    assert latex_name(edition, "alpha") == r"$\alpha$-$\beta$-CROWN"
+    assert plain_name(edition, "x$y$z") == "x$y$z"
+    assert latex_name(edition, "x$y$z") == r"x\$y\$z"
 
 
 def test_slugs_of_different_names_differ():
-    names = ["a_b", "a-b", "c&d", "c-d", "c%d", "50%", "x y", "Results (all)"]
+    names = ["a_b", "a-b", "c&d", "c-d", "c d", "c%d", "c(d)", "-c-d", "c-d-", "50%", "grid"]
     assert len({slug(name) for name in names}) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+", slug(name)) for name in names)
 

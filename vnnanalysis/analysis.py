@@ -13,6 +13,7 @@ from vnnanalysis.judging import judge, overheads
 from vnnanalysis.kernel import check_injected
 from vnnanalysis.load import Contest, load_contest
 from vnnanalysis.scoring import benchmark_scores, overall_scores
+from vnnanalysis.tables import plain_name
 from vnnanalysis.terms import Conflicts, Overhead
 
 
@@ -29,9 +30,11 @@ class Analysis:
     track : str
         A track, or ``all``.
     benchmarks, tools : tuple of str
-        The selection. Judging, points and percents are those of the full field; a
-        selection of benchmarks changes what an overall score sums up, a selection of
-        tools only what is shown.
+        The selection; by default the tools that have an answer. Judging, points and percents
+        are those of the full field. A selection of benchmarks changes what an overall score
+        sums up; a selection of tools changes what is shown, and whom `portfolio` compares.
+    listed : tuple of str
+        The selected tools, with those that have rows but no answer.
     runs, judged : DataFrame
         Rows of the selected benchmarks and of all tools.
     scores, overall : DataFrame
@@ -47,6 +50,7 @@ class Analysis:
     track: str
     benchmarks: tuple[str, ...]
     tools: tuple[str, ...]
+    listed: tuple[str, ...]
     runs: pd.DataFrame
     judged: pd.DataFrame
     scores: pd.DataFrame
@@ -72,8 +76,12 @@ class Analysis:
 
     @property
     def shown(self) -> pd.DataFrame:
-        """The judged rows of the selected tools."""
-        return self.judged[self.judged["tool"].isin(self.tools)]
+        """The judged rows of the selected tools, also of those without an answer."""
+        return self.judged[self.judged["tool"].isin(self.listed)]
+
+    def name(self, tool: str) -> str:
+        """Return a tool's name as plain text, for captions."""
+        return plain_name(self.edition, tool)
 
 
 def open_analysis(
@@ -125,14 +133,19 @@ def open_analysis(
         For a bad row.
     """
     check_injected(PARAMETERS)
+    for name, value in (("results", results), ("out", out)):
+        if not isinstance(value, str | Path | None):
+            raise UsageError(f"parameter {name}: expected a path, found {value!r}")
     if not isinstance(lenient, bool):
         raise UsageError(f"parameter lenient: expected true or false, found {lenient!r}")
     contest = load_contest(
         str(edition), results or None, extra=_names("extra", extra), lenient=lenient
     )
-    switches = {"overhead": overhead, "conflicts": conflicts, **(settings or {})}
-    given = {name: value for name, value in switches.items() if value not in (None, "")}
-    rules = contest.edition.rules.with_settings(given)
+    given = {"overhead": overhead, "conflicts": conflicts}
+    switches = {name: value for name, value in given.items() if value not in (None, "")}
+    rules = contest.edition.rules.with_settings(switches | (settings or {}))
+    if settings and rules.easy_sat_tool and "easy_sat_tool" in settings:
+        check_known("tool", [rules.easy_sat_tool], contest.edition.tools)
     return analyse(contest, rules, track=track, benchmarks=_names("benchmarks", benchmarks),
                    tools=_names("tools", tools), out=Path(out) if out else None)  # fmt: skip
 
@@ -175,6 +188,7 @@ def analyse(
     overall = overall_scores(scores, edition, rules)
     present = set(judged.loc[judged["takes_part"], "tool"])
     shown = tuple(t for t in edition.tools if (t in tools if tools else t in present))
+    rows = set(judged["tool"])
     if not present:
         raise UsageError(f"no tool has a sat or unsat in {', '.join(chosen)}: nothing to score")
     overhead = overheads(contest.runs, edition, rules)
@@ -184,6 +198,7 @@ def analyse(
         track=track,
         benchmarks=chosen,
         tools=shown,
+        listed=tuple(t for t in edition.tools if (t in tools if tools else t in rows)),
         runs=contest.runs[contest.runs["benchmark"].isin(chosen)],
         judged=judged,
         scores=scores[scores["tool"].isin(shown)].reset_index(drop=True),

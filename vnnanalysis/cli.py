@@ -1,7 +1,10 @@
 """The command line: thin commands over the package."""
 
 import dataclasses
+import io
+import signal
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,7 @@ import click
 
 from vnnanalysis import __version__
 from vnnanalysis.analysis import Analysis, open_analysis
-from vnnanalysis.editions import ALL_TRACKS, ScoringRules
+from vnnanalysis.editions import ALL_TRACKS, ScoringRules, list_editions
 from vnnanalysis.errors import UsageError, VnnAnalysisError, check_known
 from vnnanalysis.load import Contest, load_contest
 from vnnanalysis.scoring import instance_table
@@ -25,6 +28,10 @@ class _Group(click.Group):
     """Turns our errors into one line on stderr and exit code 1."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # for terminals without Greek
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # clean up as after Ctrl-C
         try:
             return super().invoke(ctx)
         except VnnAnalysisError as error:
@@ -91,6 +98,7 @@ def score(settings: tuple[str, ...], by: str, form: str, **options: Any) -> None
 def _tell_problems(contest: Contest) -> None:
     for row in contest.problems.itertuples():
         place = f", line {row.line}" if row.line else ""
+        place += f", column {row.column}" if row.column else ""
         shown = f" ({row.value})" if row.value else ""
         click.echo(f"note: {row.file}{place}: {row.problem}{shown}", err=True)
 
@@ -140,8 +148,8 @@ def report(settings: tuple[str, ...], out: Path | None, force: bool, **options: 
     for name in ("benchmarks", "tools"):
         text = options[name] or ""
         parameters[name] = [part.strip() for part in text.split(",") if part.strip()]
-    if Path(parameters["edition"]).is_file():
-        parameters["edition"] = str(Path(parameters["edition"]).resolve())
+    if options["edition"].endswith((".csv", ".toml")):
+        parameters["edition"] = str(Path(options["edition"]).resolve())
     if options["results"]:
         parameters["results"] = str(Path(options["results"]).resolve())
     target = out or Path("reports") / _report_name(options["edition"], chosen, options)
@@ -152,8 +160,19 @@ def report(settings: tuple[str, ...], out: Path | None, force: bool, **options: 
 
 
 def _report_name(edition: str, chosen: dict[str, str], options: dict[str, Any]) -> str:
-    parts = [Path(edition).stem if edition.endswith(".csv") else edition, *chosen.values()]
+    """Name the report after the edition and the rules; a selection adds a checksum."""
+    path = Path(edition)
+    name = (
+        f"{path.stem}-{path.suffix[1:]}"
+        if path.stem in (*list_editions(), "example")
+        else path.stem
+    )
+    parts = [name if path.suffix else edition, *chosen.values()]
     parts += [options["track"]] if options["track"] != ALL_TRACKS else []
+    names = ("benchmarks", "tools", "extra", "lenient")
+    selection = {name: options[name] for name in names if options[name]}
+    if selection:
+        parts.append(f"part-{zlib.crc32(repr(selection).encode()) & 0xFFFF:04x}")
     return slug("-".join(parts))
 
 

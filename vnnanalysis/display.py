@@ -2,6 +2,7 @@
 
 import base64
 import dataclasses
+import html
 import io
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -9,21 +10,14 @@ from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
+from IPython.display import display
 from matplotlib.figure import Figure
 
 from vnnanalysis.analysis import Analysis
-from vnnanalysis.figures import STYLE
+from vnnanalysis.figures import STYLE, bump
+from vnnanalysis.ranking import ranks_by_variant
 from vnnanalysis.summary import rules_in_short
-from vnnanalysis.tables import (
-    Table,
-    csv_bytes,
-    latex_text,
-    plain,
-    slug,
-    to_html,
-    to_latex,
-    to_text,
-)
+from vnnanalysis.tables import Table, csv_bytes, latex_text, slug, to_html, to_latex, to_text
 
 SHOWN_ROWS = 60
 _NO_DATE = {
@@ -97,7 +91,7 @@ def show_table(
     )
     _write(analysis.out, "csv", f"{table.name}.csv", csv_bytes(table.frame))
     if frame.empty:
-        return show_text([f"{plain(table.caption)}: none."])
+        return show_text([f"{table.caption}: none."])
     if not in_latex:
         return Shown({"text/html": _shortened(table, 20), "text/plain": to_text(_head(table, 20))})
     latex = to_latex(table)
@@ -121,14 +115,19 @@ def _shortened(table: Table, n_rows: int = SHOWN_ROWS) -> str:
 
 def show_tables(
     analysis: Analysis, name: str, frame: pd.DataFrame, caption: str, *, by: str = "benchmark",
+    short: Mapping[str, str] | None = None,
     **options: Any,
-) -> Shown:  # fmt: skip
-    """Show one table for each value of a column; names and captions end with the value."""
+) -> None:  # fmt: skip
+    """Show one table for each value of a column; names and captions end with the value.
+
+    `short` gives values that are too long for a file's name a shorter one.
+    """
+    names = dict(short or {})
     groups = frame.groupby(by, sort=False)
-    return stack(
+    show_all(
         show_table(
             analysis,
-            f"{name}-{value}",
+            f"{name}-{names.get(value, value)}",
             rows.drop(columns=by),
             f"{caption} {value}".strip(),
             **options,
@@ -137,11 +136,10 @@ def show_tables(
     )
 
 
-def stack(parts: Iterable[Shown]) -> Shown:
-    """Show several things as one."""
-    bundles = [part.bundle for part in parts]
-    kinds = ["text/html", "text/latex", "text/plain"]
-    return Shown({kind: "\n".join(bundle.get(kind, "") for bundle in bundles) for kind in kinds})
+def show_all(parts: Iterable[Shown]) -> None:
+    """Show several things, one below the other."""
+    for part in parts:
+        display(part)
 
 
 def image_bytes(figure: Figure, kind: str) -> bytes:
@@ -159,16 +157,17 @@ def show_figure(analysis: Analysis, name: str, figure: Figure, caption: str) -> 
         images[kind] = image_bytes(figure, kind)
         _write(analysis.out, "figures", f"{slug(name)}.{kind}", images[kind])
     encoded = base64.b64encode(images["png"]).decode()
-    text = plain(f"{analysis.edition.title}: {caption}")
+    text = f"{analysis.edition.title}: {caption}"
+    shown = html.escape(text)
     width = round(figure.get_figwidth() * 96)
-    html = (
-        f'<figure><img alt="{text}" width="{width}" src="data:image/png;base64,{encoded}">'
-        f"<figcaption>{text}</figcaption></figure>"
+    page = (
+        f'<figure><img alt="{shown}" width="{width}" src="data:image/png;base64,{encoded}">'
+        f"<figcaption>{shown}</figcaption></figure>"
     )
-    return Shown({"text/html": html, "image/png": encoded, "text/plain": f"[{text}]"})
+    return Shown({"text/html": page, "image/png": encoded, "text/plain": f"[{text}]"})
 
 
-def show_figures(analysis: Analysis, name: str, draw: Callable[..., Figure], caption: str) -> Shown:
+def show_figures(analysis: Analysis, name: str, draw: Callable[..., Figure], caption: str) -> None:
     """Show one figure for each benchmark.
 
     Parameters
@@ -183,7 +182,7 @@ def show_figures(analysis: Analysis, name: str, draw: Callable[..., Figure], cap
         Beginning of the captions.
     """
     judged = analysis.judged
-    return stack(
+    show_all(
         show_figure(
             analysis,
             f"{name}-{benchmark}",
@@ -199,13 +198,22 @@ def show_figures(analysis: Analysis, name: str, draw: Callable[..., Figure], cap
     )
 
 
+def show_ranks(analysis: Analysis, name: str, variants: pd.DataFrame, caption: str) -> None:
+    """Show for each track how the ranks change with the rules (see `figures.bump`)."""
+    show_all(
+        show_figure(
+            analysis,
+            f"{name}-{track}",
+            bump(ranks_by_variant(variants, track), analysis.edition),
+            f"{caption}, track {track}",
+        )
+        for track in dict.fromkeys(variants["track"])
+    )
+
+
 def show_text(sentences: Iterable[str]) -> Shown:
     """Show sentences, a paragraph each."""
     sentences = list(sentences)
-    html = "".join(f"<p>{_escaped(s)}</p>" for s in sentences)
+    page = "".join(f"<p>{html.escape(s)}</p>" for s in sentences)
     latex = "\n\n".join(latex_text(s) for s in sentences)
-    return Shown({"text/html": html, "text/latex": latex, "text/plain": "\n".join(sentences)})
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return Shown({"text/html": page, "text/latex": latex, "text/plain": "\n".join(sentences)})

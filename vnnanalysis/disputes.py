@@ -13,7 +13,7 @@ from vnnanalysis.terms import Conflicts, Result, Verdict
 def dispute_list(
     runs: pd.DataFrame, edition: Edition, rules: ScoringRules, benchmarks: Iterable[str]
 ) -> pd.DataFrame:
-    """List every instance that some tools call unsat and others sat.
+    """List every instance that some competitors call unsat and others sat.
 
     Parameters
     ----------
@@ -34,6 +34,7 @@ def dispute_list(
     """
     judged = {p: judge(runs, edition, rules.with_settings({"conflicts": p})) for p in Conflicts}
     first = judged[Conflicts.VOTING]
+    first = first[~first["tool"].isin(edition.extra_tools)]
     disputed = first[(first["n_unsat"] > 0) & (first["n_sat"] > 0) & (first["excluded"] == "")]
     disputed = disputed[disputed["benchmark"].isin(list(benchmarks))]
     table = disputed.drop_duplicates(INSTANCE)[[*INSTANCE, "index"]]
@@ -77,7 +78,7 @@ def penalties(
 
 
 def _is_disputed(judged: pd.DataFrame) -> pd.Series:
-    answered = judged["result"].isin([Result.SAT, Result.UNSAT]) & (judged["excluded"] == "")
+    answered = judged["result"].isin(["sat", "unsat"]) & (judged["excluded"] == "")
     return answered & (judged["n_unsat"] > 0) & (judged["n_sat"] > 0)
 
 
@@ -89,9 +90,9 @@ def contradictions(judged: pd.DataFrame, edition: Edition) -> pd.DataFrame:
     DataFrame
         Rows: tools that said unsat; columns: tools that said sat; missing where never.
     """
-    disputed = judged[_is_disputed(judged)]
-    unsat = disputed.loc[disputed["result"] == Result.UNSAT, [*INSTANCE, "tool"]]
-    sat = disputed.loc[disputed["result"] == Result.SAT, [*INSTANCE, "tool"]]
+    answers = judged[judged["excluded"] == ""]
+    unsat = answers.loc[answers["result"] == Result.UNSAT, [*INSTANCE, "tool"]]
+    sat = answers.loc[answers["result"] == Result.SAT, [*INSTANCE, "tool"]]
     pairs = unsat.merge(sat, on=INSTANCE, suffixes=("_unsat", "_sat"), validate="many_to_many")
     counts = pd.crosstab(pairs["tool_unsat"], pairs["tool_sat"])
     rows = [tool for tool in edition.tools if tool in counts.index]

@@ -5,6 +5,7 @@ file, with a TOML file of the same name beside it where its defaults do not fit.
 """
 
 import dataclasses
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -70,9 +71,12 @@ def _parse(name: str, kind: Any, value: Any) -> Any:
         check_known(f"value for {name}", [text], ["true", "false"])
         return text == "true"
     try:
-        return kind(value)
+        parsed = kind(value)
     except ValueError:
         raise UsageError(f"{name}: expected {kind.__name__}, found {value!r}") from None
+    if kind is float and not 0 <= parsed < math.inf:
+        raise UsageError(f"{name}: expected seconds, found {value!r}")
+    return parsed
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,11 @@ class Edition:
         return next(n for n, track in self.tracks.items() if benchmark in track.benchmarks)
 
     def name(self, tool: str) -> str:
-        """Return a tool's display name; it may contain LaTeX math between dollar signs."""
+        """Return a tool's name as printed.
+
+        A display name from an edition file may contain LaTeX math between dollar signs; the
+        raw name of a tool is text, whatever characters it has.
+        """
         mark = " (not in competition)" if tool in self.extra_tools else ""
         return self.display.get(tool, tool) + mark
 
@@ -195,9 +203,9 @@ def _from_toml(path: Path, edition_id: str) -> Edition:
             table = tomllib.load(file)
         edition = _build(path, edition_id, _check_keys("", table))
         _check_names(edition)
-    except tomllib.TOMLDecodeError as error:
-        raise SchemaError(path, str(error)) from None
-    except (UsageError, KeyError, TypeError) as error:
+    except KeyError as error:
+        raise SchemaError(path, f"expected a key {error}") from None
+    except (ValueError, TypeError, AttributeError) as error:  # TOML, UTF-8, names, forms
         raise SchemaError(path, str(error)) from None
     return edition
 
@@ -222,7 +230,7 @@ def _build(path: Path, edition_id: str, table: Mapping[str, Any]) -> Edition:
         overhead_modes={
             tool: _tuples(modes) for tool, modes in table.get("overhead_modes", {}).items()
         },
-        display={tool: names.get("display", tool) for tool, names in tools.items()},
+        display={tool: names["display"] for tool, names in tools.items() if "display" in names},
         tools=tuple(tools),
     )
 

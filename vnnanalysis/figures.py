@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from vnnanalysis.editions import Edition
 from vnnanalysis.load import INSTANCE
-from vnnanalysis.tables import plain
+from vnnanalysis.tables import plain_name
 from vnnanalysis.terms import Result, Verdict
 
 STYLE: dict[Any, Any] = {
@@ -90,12 +90,13 @@ def _empty(text: str) -> Figure:
     return figure
 
 
-def _name(edition: Edition, tool: str) -> str:
-    return plain(edition.name(tool)).replace("$", r"\$")
-
-
 def _shown(text: str) -> str:
-    return text.replace("$", r"\$")
+    """Keep matplotlib from reading math in a name, or hiding one that begins with _."""
+    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
+def _name(edition: Edition, tool: str) -> str:
+    return _shown(plain_name(edition, tool))
 
 
 def cactus_points(judged: pd.DataFrame, tool: str, floor_s: float) -> np.ndarray:
@@ -151,7 +152,7 @@ def cactus(
 
     Only correct answers are on a curve. Times below the floor are drawn at it.
     """
-    figure = _figure(7.2, 4.2)
+    figure = _figure(7.2, max(4.2, 0.6 + 0.18 * len(tools)))
     axes = figure.add_subplot()
     floor_s = max(floor_s, SMALLEST_S)
     _draw_cactus(axes, judged, edition, _by_solved(judged, tools), floor_s)
@@ -169,7 +170,7 @@ def cactus_grid(
     """One small cactus plot per benchmark, with one legend for all."""
     benchmarks = [b for b in edition.benchmarks if (judged["benchmark"] == b).any()]
     n_rows = -(-len(benchmarks) // 3)
-    figure = _figure(7.2, 0.9 + 1.8 * n_rows)
+    figure = _figure(7.2, 0.9 + 1.8 * n_rows + 0.17 * max(0, len(tools) // 5 - 2))
     floor_s = max(floor_s, SMALLEST_S)
     axes_of = figure.subplots(n_rows, 3, squeeze=False).ravel()
     handles: dict[str, Any] = {}
@@ -325,12 +326,17 @@ def scatter_grid(
 
 @_styled
 def heatmap(table: pd.DataFrame, label: str, edition: Edition, *, fmt: str = ".0f") -> Figure:
-    """Draw a matrix of numbers with a row per tool; missing cells stay empty."""
+    """Draw a matrix of numbers; missing cells stay empty.
+
+    It is turned where it has more columns than fit on a page.
+    """
     if table.empty:
         return _empty(f"{label}: none")
-    names = table.rename(index=lambda tool: _name(edition, tool))
+    if len(table.columns) > max(14, len(table)):
+        table = table.T
     known = {tool: _name(edition, tool) for tool in edition.tools}
-    names = names.rename(columns=lambda c: known.get(c, _shown(str(c))))
+    labels = {name: known.get(name, _shown(str(name))) for name in [*table.index, *table.columns]}
+    names = table.rename(index=labels, columns=labels)
     figure = _figure(2.6 + 0.52 * len(names.columns), 1.5 + 0.28 * len(names))
     axes = figure.add_subplot()
     sns.heatmap(
@@ -371,25 +377,39 @@ def stacked_results(counts: pd.DataFrame, edition: Edition) -> Figure:
 
 @_styled
 def bump(ranks: pd.DataFrame, edition: Edition) -> Figure:
-    """Ranks of the tools (rows) over rule variants (columns); labels at both ends."""
+    """Ranks of the tools (rows) over rule variants (columns); labels at both ends.
+
+    Lines of tools with equal ranks run side by side, and share a label.
+    """
     figure = _figure(7.2, 1.2 + 0.27 * len(ranks))
     axes = figure.add_subplot()
     places = np.arange(len(ranks.columns))
-    for tool, row in ranks.iterrows():
+    for (tool, row), shift in zip(ranks.iterrows(), _side_by_side(ranks), strict=True):
         style = tool_style(edition, str(tool))
-        axes.plot(places, row, color=style.color, linestyle=style.linestyle, lw=1.6,
-                  marker=style.marker, ms=6, markeredgewidth=0)  # fmt: skip
-        for place, align, shift in ((0, "right", -0.08), (len(places) - 1, "left", 0.08)):
-            label = f"{row.iloc[place]}  {_name(edition, str(tool))}"
-            label = label if align == "left" else "  ".join(reversed(label.split("  ")))
-            axes.text(place + shift, row.iloc[place], label, ha=align, va="center", fontsize=8)
+        axes.plot(
+            places, row + shift, color=style.color, linestyle=style.linestyle, lw=1.6,
+            marker=style.marker, ms=6, markeredgewidth=0,
+        )  # fmt: skip
+    for place, align, gap in ((0, "right", -0.08), (len(places) - 1, "left", 0.08)):
+        for rank, rows in ranks.groupby(ranks.iloc[:, place]):
+            names = ", ".join(_name(edition, str(tool)) for tool in rows.index[:3])
+            names += f" and {len(rows) - 3} more" if len(rows) > 3 else ""
+            label = f"{rank}  {names}" if align == "left" else f"{names}  {rank}"
+            axes.text(place + gap, rank, label, ha=align, va="center", fontsize=8)
     axes.set_xticks(places, [str(c).replace(" / ", "\n") for c in ranks.columns])
     axes.set_xlim(-1.1, len(places) + 0.1)
-    axes.invert_yaxis()
+    axes.set_ylim(ranks.to_numpy().max() + 0.6, 0.4)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False)
     return figure
+
+
+def _side_by_side(ranks: pd.DataFrame) -> np.ndarray:
+    """Return small shifts, shape (n_tools, n_variants), between tools with equal ranks."""
+    within = ranks.apply(lambda column: column.groupby(column).cumcount())
+    ties = ranks.apply(lambda column: column.groupby(column).transform("size"))
+    return ((within - (ties - 1) / 2) * 0.16 / ties.clip(lower=2) * 2).to_numpy()
 
 
 @_styled

@@ -71,6 +71,9 @@ def corrected_times(runs: pd.DataFrame, edition: Edition, rules: ScoringRules) -
 def judge(runs: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.DataFrame:
     """Judge every run.
 
+    A tool that was not part of the competition is judged as if it had been, and the
+    competitors as if it had not: their rows are the same with and without it.
+
     Sources: VNN-COMP 2021 report, sections 0.2 (points, bonus) and 0.5.1 (conflicts).
 
     Parameters
@@ -78,19 +81,30 @@ def judge(runs: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.DataF
     runs : DataFrame
         Requires the columns of `load.COLUMNS`.
     edition : Edition
-        For overhead modes.
+        For overhead modes, and which tools were not part of the competition.
     rules : ScoringRules
         The switches.
 
     Returns
     -------
     DataFrame
-        The runs without test rows. Adds columns ``corrected_s`` (seconds), ``truth``
-        (sat, unsat, unknown), ``verdict``, ``points``, ``bonus``, ``is_fastest``,
-        ``takes_part`` (the tool has an answer on this benchmark) and ``reason``.
+        The runs without test rows. Adds columns ``corrected_s`` (seconds), ``n_unsat`` and
+        ``n_sat`` (tools with that answer), ``truth`` (sat, unsat, unknown), ``verdict``,
+        ``points``, ``bonus``, ``is_fastest``, ``takes_part`` (the tool has an answer on this
+        benchmark) and ``reason``.
     """
-    corrected = corrected_times(runs, edition, rules)
-    judged = runs.assign(corrected_s=corrected)[~runs["is_test"]].reset_index(drop=True)
+    runs = runs.assign(corrected_s=corrected_times(runs, edition, rules))
+    runs = runs[~runs["is_test"]]
+    is_extra = runs["tool"].isin(edition.extra_tools)
+    parts = [_judge_field(runs[~is_extra], rules)]
+    for tool in edition.extra_tools:
+        joint = _judge_field(runs[~is_extra | (runs["tool"] == tool)], rules)
+        parts.append(joint[joint["tool"] == tool])
+    return pd.concat(parts, ignore_index=True)
+
+
+def _judge_field(runs: pd.DataFrame, rules: ScoringRules) -> pd.DataFrame:
+    judged = runs.reset_index(drop=True)
     if rules.duplicates is Duplicates.UNIQUE:
         again = (judged["occurrence"] > 1) & (judged["excluded"] == "")
         judged["excluded"] = judged["excluded"].mask(again, "duplicate of an instance")

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from IPython.core.getipython import get_ipython
+
 from vnnanalysis.errors import check_known
 
 INJECTED = "# Parameters\n"  # how papermill begins the cell it injects
@@ -25,10 +27,6 @@ def check_injected(parameters: Iterable[str]) -> None:
     UsageError
         Naming an injected parameter that does not exist, and the nearest that does.
     """
-    try:
-        from IPython.core.getipython import get_ipython
-    except ImportError:
-        return
     shell: Any = get_ipython()
     if shell is None:
         return

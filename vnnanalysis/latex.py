@@ -35,7 +35,7 @@ def environment() -> jinja2.Environment:
         comment_end_string="#>", trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined, autoescape=False,
     )  # fmt: skip
-    env.filters |= {"latex": latex_text, "slug": slug}
+    env.filters |= {"latex": latex_text, "slug": slug}  # every name passes through one
     return env
 
 

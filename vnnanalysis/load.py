@@ -102,30 +102,48 @@ def load_contest(
         For an unknown edition or a folder that does not hold its files.
     """
     edition, log = read_edition(name), Log()
-    if edition.layout is None and edition.path.suffix != ".csv":
-        raise UsageError(f"{edition.path}: expected a section [layout], or a csv file beside it")
-    if edition.layout is None:
-        records = list(_read_tidy(edition.path, log, _tidy_identity(log)))
-    else:
-        records = _read_results(edition, _results_folder(edition, results), log)
-    if not lenient:
-        log.raise_first()
-    if not records:
-        raise UsageError(f"{edition.title}: no row that can be used in {log.inputs[0]}")
-    runs = _number_instances(pd.DataFrame(records, columns=COLUMNS))
+    runs = _read_field(edition, results, log, lenient=lenient)
     edition = _complete_edition(edition, runs)
     for path in map(find, extra):
-        added = list(_read_tidy(path, log, _tidy_identity(log, beside=runs)))
-        runs = _add_beside(runs, added)
-        edition = _with_extra_tools(edition, dict.fromkeys(r["tool"] for r in added))
+        runs, edition = _read_extra(path, runs, edition, log, lenient=lenient)
     if benchmarks is not None:
         runs = _with_limits(runs, find(benchmarks), log)
-    if not lenient:
-        log.raise_first()
+        log.check(lenient=lenient)
     _note_duplicates(runs, log)
     problems = pd.DataFrame(log.notes, columns=["file", "line", "column", "value", "problem"])
     runs = _exclude(runs, edition).assign(edition=edition.id)
     return Contest(edition, runs, problems, tuple(log.inputs))
+
+
+def _read_field(
+    edition: Edition, results: str | Path | None, log: Log, *, lenient: bool
+) -> pd.DataFrame:
+    """Read the rows of the competition itself."""
+    if edition.layout is not None:
+        records = _read_results(edition, _results_folder(edition, results), log)
+    elif edition.path.suffix == ".csv":
+        records = list(_read_tidy(edition.path, log, _tidy_identity(edition)))
+    else:
+        raise UsageError(f"{edition.path}: expected a section [layout], or a csv file beside it")
+    log.check(lenient=lenient)
+    if not records:
+        raise UsageError(f"{log.inputs[0]}: expected results of {edition.title}, found no row")
+    return _number_instances(pd.DataFrame(records, columns=COLUMNS))
+
+
+def _read_extra(
+    path: Path, runs: pd.DataFrame, edition: Edition, log: Log, *, lenient: bool
+) -> tuple[pd.DataFrame, Edition]:
+    """Add the rows of tools that were not part of the competition."""
+    records = list(_read_tidy(path, log, _tidy_identity(edition, beside=runs)))
+    log.check(lenient=lenient)
+    if not records:
+        raise UsageError(f"{path}: expected results of a tool, found no row")
+    tools = tuple(dict.fromkeys(record["tool"] for record in records))
+    edition = dataclasses.replace(
+        edition, tools=(*edition.tools, *tools), extra_tools=(*edition.extra_tools, *tools)
+    )
+    return _add_beside(runs, records), edition
 
 
 # --- the competition's layout -----------------------------------------------------------
@@ -146,8 +164,11 @@ def _read_results(edition: Edition, folder: Path, log: Log) -> list[Record]:
     records = []
     for tool, path in _tool_files(edition, folder, log).items():
         identify = _raw_identity(tool, edition)
-        records += [_record(row, identify, log) for row in log.rows(path, RAW_FIELDS)]
-    return [record for record in records if record]
+        rows = [_record(row, identify, log) for row in log.rows(path, RAW_FIELDS)]
+        if not rows:
+            log.note(path, "no rows: judged without this tool", tool)
+        records += [record for record in rows if record]
+    return records
 
 
 def _tool_files(edition: Edition, folder: Path, log: Log) -> dict[str, Path]:
@@ -165,7 +186,7 @@ def _tool_files(edition: Edition, folder: Path, log: Log) -> dict[str, Path]:
         tool = match[1]
         if tool in edition.tools:
             found[tool] = path
-        elif path.read_bytes().strip():
+        elif lines(path):
             known = nearest(tool, edition.tools)
             raise UsageError(f"{path}: {tool!r} is no tool of {edition.title}: {known}")
         else:
@@ -251,7 +272,7 @@ def _read_tidy(path: Path, log: Log, identify: Identify) -> Iterator[Record]:
 
 
 def _tidy_header(path: Path) -> tuple[str, ...]:
-    line, text = next(iter(lines(path)), (1, b""))
+    line, text = next(iter(lines(path)), (1, b'""'))
     names = tuple(name.strip() for name in split_line(path, line, text))
     header = f"a header of {', '.join(TIDY_FIELDS)}[, {', '.join(TIDY_OPTIONAL)}]"
     for position, name in enumerate(names, 1):
@@ -264,22 +285,23 @@ def _tidy_header(path: Path) -> tuple[str, ...]:
     return names
 
 
-def _tidy_identity(log: Log, beside: pd.DataFrame | None = None) -> Identify:
+def _tidy_identity(edition: Edition, beside: pd.DataFrame | None = None) -> Identify:
     """Return the reader of a tidy row's identity, which must be new and, beside an edition, known.
 
     An instance may stand only once per tool here: a tidy file is written by hand or by a
     script, and a second line for the same instance is a mistake in it.
     """
     seen: dict[tuple[str, ...], int] = {}
-    taken = set() if beside is None else set(beside["tool"])
+    taken = set() if beside is None else {*beside["tool"], *edition.tools}
     known = None if beside is None else _instances_by_benchmark(beside)
+    benchmarks = edition.benchmarks if known is None else known
 
     def identify(row: Row) -> Record:
         tool, benchmark, instance = (row.text(name) for name in ("tool", "benchmark", "instance"))
         if tool in taken:
             raise row.error("tool", "a name that no other tool has")
-        if known is not None and benchmark not in known:
-            raise row.error("benchmark", f"a benchmark ({nearest(benchmark, known)})")
+        if benchmarks and benchmark not in benchmarks:
+            raise row.error("benchmark", f"a benchmark ({nearest(benchmark, benchmarks)})")
         if known is not None and instance not in known[benchmark]:
             near = nearest(instance, known[benchmark]).partition(";")[0]
             raise row.error("instance", f"an instance of {benchmark} ({near})")
@@ -329,11 +351,10 @@ def _measurement(row: Row) -> Record:
     if result is None:
         raise row.error("result", f"a label ({nearest(raw.partition('(')[0].strip(), LABELS)})")
     is_raw = "run time" in row.names
-    run = "run time" if is_raw else "time_s"
     return {
         "result": str(result),
         "result_raw": raw.strip(),
-        "run_s": row.seconds(run, needed=result in ANSWERS),
+        "run_s": row.seconds("run time" if is_raw else "time_s", needed=result in ANSWERS),
         "prepare_s": row.seconds("prepare time") if is_raw else np.nan,
         "timeout_s": row.seconds("timeout_s") if "timeout_s" in row.names else np.nan,
     }
@@ -435,9 +456,3 @@ def _complete_edition(edition: Edition, runs: pd.DataFrame) -> Edition:
     tools = tuple(dict.fromkeys([*edition.tools, *runs["tool"]]))
     tracks = edition.tracks or {MAIN_TRACK: Track(tuple(dict.fromkeys(runs["benchmark"])))}
     return dataclasses.replace(edition, tools=tools, tracks=tracks)
-
-
-def _with_extra_tools(edition: Edition, tools: Iterable[str]) -> Edition:
-    return dataclasses.replace(
-        edition, tools=(*edition.tools, *tools), extra_tools=(*edition.extra_tools, *tools)
-    )

@@ -7,6 +7,7 @@ from typing import Any
 
 import nbformat
 import papermill
+from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
 from vnnanalysis.errors import NotebookError, check_known, nearest
@@ -63,6 +64,7 @@ def run_notebook(path: Path, output: Path, parameters: Mapping[str, Any]) -> Non
     check_parameters(path, parameters)
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # the kernel of this environment, not a user's
+    cell = "kernel"
     try:
         papermill.execute_notebook(
             str(path), str(output), dict(parameters), kernel_name=KERNEL, progress_bar=False
@@ -71,3 +73,5 @@ def run_notebook(path: Path, output: Path, parameters: Mapping[str, Any]) -> Non
         # papermill counts from 0, with the cell it injects: from 1 in the source
         cell = f"cell {error.cell_index} ({error.source.strip().splitlines()[0]})"
         raise NotebookError(path.stem, cell, f"{error.ename}: {error.evalue}") from None
+    except DeadKernelError as error:
+        raise NotebookError(path.stem, cell, f"{error} (killed, or out of memory?)") from None

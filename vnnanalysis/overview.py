@@ -1,5 +1,7 @@
 """What was run: participation, labels, gaps and oddities, before any score."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from vnnanalysis.editions import Edition
@@ -37,7 +39,7 @@ def _answered(runs: pd.DataFrame) -> pd.Series:
     return runs["result"].isin([str(r) for r in ANSWERS]) & (runs["excluded"] == "")
 
 
-def participation(judged: pd.DataFrame, edition: Edition) -> pd.DataFrame:
+def participation(judged: pd.DataFrame, edition: Edition, tools: Sequence[str]) -> pd.DataFrame:
     """Count the answers of every tool (rows) on every benchmark (columns).
 
     Missing where the tool does not take part, which is not the same as zero.
@@ -47,14 +49,14 @@ def participation(judged: pd.DataFrame, edition: Edition) -> pd.DataFrame:
         index="tool", columns="benchmark", values="result", aggfunc="count"
     )
     benchmarks = [b for b in edition.benchmarks if b in set(judged["benchmark"])]
-    return counts.reindex(index=list(edition.tools), columns=benchmarks)
+    return counts.reindex(index=list(tools), columns=benchmarks)
 
 
-def result_counts(judged: pd.DataFrame, edition: Edition) -> pd.DataFrame:
+def result_counts(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
     """Count every tool's results (rows: tools, columns: results); excluded rows left out."""
     kept = judged[judged["excluded"] == ""]
     counts = kept.pivot_table(index="tool", columns="result", values="instance", aggfunc="count")
-    counts = counts.reindex(index=list(edition.tools), columns=[str(r) for r in Result])
+    counts = counts.reindex(index=list(tools), columns=[str(r) for r in Result])
     return counts.fillna(0).astype(int)
 
 
@@ -77,7 +79,7 @@ def label_counts(runs: pd.DataFrame) -> pd.DataFrame:
     return table.rename(columns={"result_raw": "label"}).reset_index(drop=True)
 
 
-def gaps(judged: pd.DataFrame, edition: Edition) -> pd.DataFrame:
+def gaps(judged: pd.DataFrame, edition: Edition, tools: Sequence[str]) -> pd.DataFrame:
     """List where a tool has no row for some of a benchmark's instances.
 
     Returns
@@ -88,7 +90,7 @@ def gaps(judged: pd.DataFrame, edition: Edition) -> pd.DataFrame:
     n_instances = judged.drop_duplicates(INSTANCE).groupby("benchmark").size()
     rows = judged.groupby(["tool", "benchmark"]).size()
     full = pd.MultiIndex.from_product(
-        [edition.tools, [b for b in edition.benchmarks if b in n_instances.index]],
+        [list(tools), [b for b in edition.benchmarks if b in n_instances.index]],
         names=["tool", "benchmark"],
     )
     table = rows.reindex(full, fill_value=0).rename("rows").reset_index()
@@ -98,18 +100,20 @@ def gaps(judged: pd.DataFrame, edition: Edition) -> pd.DataFrame:
     return table[["tool", "benchmark", "missing", "instances"]]
 
 
-def times(runs: pd.DataFrame, edition: Edition) -> pd.DataFrame:
+def times(runs: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
     """Describe every tool's times, so that odd ones stand out.
 
     Returns
     -------
     DataFrame
         Columns tool, rows, not_run (preparation failed: no run time), shortest_answer_s,
-        longest_answer_s, longest_run_s, late_answers (over the limit, where known).
+        longest_answer_s, longest_run_s, late_answers (over the limit; missing where
+        no limit is known).
     """
     real = runs[~runs["is_test"]]
     answered = real[_answered(real)].groupby("tool")["run_s"]
-    late = _answered(real) & (real["run_s"] > real["timeout_s"])
+    late = (_answered(real) & (real["run_s"] > real["timeout_s"])).astype("Int64")
+    late = late.where(real["timeout_s"].notna())
     groups = real.groupby("tool")
     table = pd.DataFrame(
         {
@@ -118,10 +122,10 @@ def times(runs: pd.DataFrame, edition: Edition) -> pd.DataFrame:
             "shortest_answer_s": answered.min(),
             "longest_answer_s": answered.max(),
             "longest_run_s": groups["run_s"].max(),
-            "late_answers": late.groupby(real["tool"]).sum(),
+            "late_answers": late.groupby(real["tool"]).sum(min_count=1),
         }
     ).rename_axis("tool")
-    return table.reindex([t for t in edition.tools if t in table.index]).reset_index()
+    return table.reindex([t for t in tools if t in table.index]).reset_index()
 
 
 def excluded(judged: pd.DataFrame) -> pd.DataFrame:

@@ -124,47 +124,48 @@ def shapley_value(solved: pd.DataFrame) -> pd.Series:
 
 
 def virtual_best_solver(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
-    """Return the fastest correct answer to every instance that some tool solved.
+    """Return the fastest correct answers to every instance that some tool solved.
 
     Parameters
     ----------
     judged : DataFrame
         From `judging.judge`.
     tools : sequence of str
-        The tools to choose from; the first of them wins a tie.
+        The tools to choose from.
 
     Returns
     -------
     DataFrame
-        Columns benchmark, instance, tool, result, corrected_s (seconds); answer and time
-        are the same tool's.
+        Columns benchmark, instance, tool, result, corrected_s (seconds) and share: one row
+        for each of the k tools that are equally fast on an instance, with share 1/k.
     """
     solved = judged[(judged["verdict"] == Verdict.CORRECT) & judged["tool"].isin(tools)]
-    order = solved["tool"].map({tool: i for i, tool in enumerate(tools)})
-    ordered = solved.assign(order=order).sort_values(["corrected_s", "order"], kind="stable")
-    best = ordered.drop_duplicates(INSTANCE).sort_index()
-    return best[[*INSTANCE, "tool", "result", "corrected_s"]].reset_index(drop=True)
+    times = solved["corrected_s"].groupby([solved[c] for c in INSTANCE], sort=False)
+    best = solved[solved["corrected_s"] == times.transform("min")]
+    ties = best.groupby(INSTANCE, sort=False)["tool"].transform("size")
+    columns = [*INSTANCE, "tool", "result", "corrected_s", "share"]
+    return best.assign(share=1 / ties)[columns].reset_index(drop=True)
 
 
 def vbs_choices(vbs: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
-    """Count how often the virtual best solver chooses each tool.
+    """Count how often the virtual best solver chooses each tool; equally fast tools share.
 
     Parameters
     ----------
     vbs : DataFrame
         From `virtual_best_solver`.
     tools : sequence of str
-        The tools, in the order of the columns they were chosen from.
+        The tools it chose from.
 
     Returns
     -------
     DataFrame
         Columns tool, unsat, sat, chosen, percent; most often chosen first.
     """
-    counts = pd.crosstab(vbs["tool"], vbs["result"])
-    table = counts.reindex(index=list(tools), columns=["unsat", "sat"]).fillna(0).astype(int)
+    shares = vbs.pivot_table(index="tool", columns="result", values="share", aggfunc="sum")
+    table = shares.reindex(index=list(tools), columns=["unsat", "sat"]).fillna(0.0)
     table["chosen"] = table.sum(axis=1)
-    table["percent"] = 100 * table["chosen"] / max(len(vbs), 1)
+    table["percent"] = 100 * table["chosen"] / max(vbs["share"].sum(), 1)
     table = table.rename_axis(index="tool", columns=None).reset_index()
     return table.sort_values("chosen", ascending=False, kind="stable", ignore_index=True)
 
@@ -187,8 +188,8 @@ def complementarity(
     Returns
     -------
     DataFrame
-        Columns [benchmark,] tool, solved, unique, marginal, rmc, shapley and first (how
-        often the tool is the VBS's choice); most valuable first.
+        Columns [benchmark,] tool, solved, unique, marginal, rmc, shapley and vbs_share (how
+        often the VBS chooses the tool; equally fast ones share); most valuable first.
     """
     if not by_benchmark:
         return _complementarity(judged, tools)
@@ -203,7 +204,7 @@ def complementarity(
 
 def _complementarity(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
     solved = solved_matrix(judged, tools)
-    first = virtual_best_solver(judged, tools)["tool"].value_counts()
+    first = virtual_best_solver(judged, tools).groupby("tool")["share"].sum()
     table = pd.DataFrame(
         {
             "solved": solved.sum(),
@@ -211,7 +212,7 @@ def _complementarity(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame
             "marginal": marginal_contribution(solved),
             "rmc": relative_marginal_contribution(solved),
             "shapley": shapley_value(solved),
-            "first": first.reindex(tools, fill_value=0),
+            "vbs_share": first.reindex(tools, fill_value=0.0),
         }
     )
     table = table.rename_axis("tool").reset_index()

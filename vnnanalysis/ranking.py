@@ -30,7 +30,7 @@ def swaps(variants: pd.DataFrame) -> pd.DataFrame:
         Columns track, tool, other, ahead and behind: the variants in which `tool` is ahead
         of `other`, and those in which it is behind. Pairs with the best rank first.
     """
-    named = _named(variants)
+    named = _named(variants) if len(variants) else variants
     rows = []
     for track, part in named.groupby("track", sort=False):
         scores = part.pivot_table(index="variant", columns="tool", values="score", sort=False)
@@ -52,6 +52,8 @@ def rank_table(variants: pd.DataFrame) -> pd.DataFrame:
         Columns track (if there are several), tool, one score column per variant
         ("single / voting", ...), best_rank and worst_rank; in the order of the first variant.
     """
+    if variants.empty:
+        return pd.DataFrame(columns=["tool", "best_rank", "worst_rank"])
     named = _named(variants)
     scores = named.pivot_table(
         index=["track", "tool"], columns="variant", values="score", sort=False

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -72,12 +73,12 @@ def build_report(
     """
     analysis = open_analysis(**parameters)
     manifest = _manifest(analysis, parameters)
+    shown, target = target, target.resolve()
     _check_target(target)
     if not force and _is_current(target, manifest):
-        say(f"{target}: up to date (--force builds it again)")
-        return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        say(f"{shown}: up to date (--force builds it again)")
+        return shown
+    staging = _staging(target)
     try:
         times = _fill(analysis, parameters, staging, say)
         manifest["outputs"] = _hashes(staging)
@@ -87,7 +88,7 @@ def build_report(
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     say("; ".join(f"{stage} {seconds:.1f} s" for stage, seconds in times.items()))
-    return target
+    return shown
 
 
 def _fill(
@@ -138,8 +139,15 @@ def _run_all(notebooks: list[Path], folder: Path, parameters: Mapping[str, Any],
                     raise NotebookError(*failure)
                 bar.set_description_str(jobs[job].stem)
                 bar.update()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        except BrokenProcessPool:
+            names = ", ".join(
+                nb.stem for job, nb in jobs.items() if not job.done() or job.exception()
+            )
+            raise NotebookError(names, "kernel", "ended before it was done (killed?)") from None
+        except BaseException:
+            for child in multiprocessing.active_children():
+                child.terminate()  # their kernels notice and end too
+            raise
 
 
 def _run_one(path: Path, output: Path, parameters: Mapping[str, Any]) -> tuple[str, ...] | None:
@@ -191,9 +199,9 @@ def _facts(analysis: Analysis) -> dict[str, Any]:
     adds = complementarity(judged, analysis.tools)
     return {
         "version": __version__,
-        "statistics": ["Overhead", *STATISTICS.values()],
+        "statistics": list(STATISTICS),
         "sizes": sizes_in_words(judged, edition),
-        "rules": rules_in_words(analysis.rules),
+        "rules": rules_in_words(analysis.rules, edition),
         "headline": headline(analysis.overall, edition),
         "swaps": swap_sentences(compare_variants(analysis), edition),
         "conflicts": conflict_sentences(disputed, judged, edition),
@@ -228,7 +236,7 @@ def _manifest(analysis: Analysis, parameters: Mapping[str, Any]) -> dict[str, An
         "tools": analysis.tools,
         "extra_tools": analysis.edition.extra_tools,
         "lenient": bool(parameters.get("lenient")),
-        "inputs": {path.name: _sha256(path) for path in inputs},
+        "inputs": [{"file": path.name, "sha256": _sha256(path)} for path in inputs],
         "source": {
             "repository": analysis.edition.repository,
             "commit": analysis.edition.commit,
@@ -267,8 +275,19 @@ def _is_current(target: Path, manifest: Mapping[str, Any]) -> bool:
 
 
 def _check_target(target: Path) -> None:
+    if target.exists() and not target.is_dir():
+        raise UsageError(f"{target} is a file; name a folder for the report")
     if target.exists() and not (target / MANIFEST).is_file() and any(target.iterdir()):
         raise UsageError(f"{target} holds something that is no report of ours; name another folder")
+
+
+def _staging(target: Path) -> Path:
+    """Make the folder beside the target in which the report is built."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    except OSError as error:
+        raise UsageError(f"cannot write the report to {target}: {error.strerror}") from None
 
 
 def _put_in_place(staging: Path, target: Path) -> None:

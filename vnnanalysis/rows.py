@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vnnanalysis.errors import RawDataError
+from vnnanalysis.errors import RawDataError, UsageError
 
 _NUMBER = re.compile(r"[+]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NOT_RUN = re.compile(r"|-1(\.0*)?")
 
 
 class Row(NamedTuple):
@@ -41,9 +42,9 @@ class Row(NamedTuple):
     def seconds(self, name: str, *, needed: bool = False) -> float:
         """Return a time in seconds; NaN for an empty field or -1, which mean "not run"."""
         text = self.raw(name).strip()
-        if _NUMBER.fullmatch(text):
+        if _NUMBER.fullmatch(text) and np.isfinite(float(text)):
             return float(text)
-        if needed or text not in ("", "-1"):
+        if needed or not _NOT_RUN.fullmatch(text):
             raise self.error(name, "seconds" + ("" if needed else ", or -1 for not run"))
         return np.nan
 
@@ -78,9 +79,9 @@ class Log:
         self.note(error.path, f"bad row: expected {error.expected}", error.value, line=error.line)
         self.notes[-1]["column"] = error.column
 
-    def raise_first(self) -> None:
-        """Raise the first bad row, saying how many more there are."""
-        if not self.bad:
+    def check(self, *, lenient: bool) -> None:
+        """Raise the first bad row, saying how many more there are, unless lenient."""
+        if lenient or not self.bad:
             return
         first, more = self.bad[0], len(self.bad) - 1
         advice = "--lenient sets bad rows aside and lists them"
@@ -100,7 +101,10 @@ class Log:
 
 def lines(path: Path) -> list[tuple[int, bytes]]:
     """Return number and bytes of every line that is not blank."""
-    content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    try:
+        content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
     return [(n, line) for n, line in enumerate(content.split(b"\n"), 1) if line.strip()]
 
 

@@ -4,7 +4,6 @@ Source: VNN-COMP 2021 report, sections 0.2 ("Benchmark score") and 0.5 (Tables 4
 """
 
 from fractions import Fraction
-from typing import Any
 
 import pandas as pd
 
@@ -12,7 +11,7 @@ from vnnanalysis.editions import ALL_TRACKS, Edition, ScoringRules
 from vnnanalysis.errors import check_known
 from vnnanalysis.judging import MAIN_MODE
 from vnnanalysis.load import INSTANCE
-from vnnanalysis.terms import Result, Verdict
+from vnnanalysis.terms import Duplicates, Result, Verdict
 
 BENCHMARK_COLUMNS = [
     *("track", "benchmark", "rank", "tool", "verified", "falsified", "fastest"),
@@ -22,13 +21,17 @@ INSTANCE_COLUMNS = [
     *("benchmark", "index", "instance", "tool", "result", "truth", "verdict", "points"),
     *("run_s", "corrected_s", "reason"),
 ]
-STATISTICS = {
+STATISTICS = {  # short name: as the report calls it
+    "overhead": "Overhead",
     "participated": "Num Benchmarks Participated",
     "solved": "Num Instances Verified",
     "falsified": "Num Violated",
     "verified": "Num Holds",
     "incorrect": "Mismatched (Incorrect) Results",
 }
+
+
+SHORT_NAMES = {title: short for short, title in STATISTICS.items()}
 
 
 def benchmark_scores(judged: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.DataFrame:
@@ -50,7 +53,9 @@ def benchmark_scores(judged: pd.DataFrame, edition: Edition, rules: ScoringRules
         are of the best tool's points and of the benchmark's instances; equal points
         share a rank.
     """
-    sizes = judged.drop_duplicates(INSTANCE).groupby("benchmark").size()
+    counted_once = rules.duplicates is Duplicates.UNIQUE
+    listed = judged[judged["occurrence"] == 1] if counted_once else judged
+    sizes = listed.drop_duplicates(INSTANCE).groupby("benchmark").size()
     judged = judged[judged["takes_part"]]
     is_correct = judged["verdict"] == Verdict.CORRECT
     facts = judged.assign(
@@ -61,27 +66,35 @@ def benchmark_scores(judged: pd.DataFrame, edition: Edition, rules: ScoringRules
     )
     counted = ["verified", "falsified", "fastest", "incorrect", "points"]
     scores = facts.groupby(["benchmark", "tool"])[counted].sum().reset_index()
-    best = scores.groupby("benchmark")["points"].transform("max")
-    scores["percent"] = [
-        float(_percent(p, b, rules)) for p, b in zip(scores["points"], best, strict=True)
-    ]
+    scores["percent"] = [float(percent) for percent in _percents(scores, edition, rules)]
     solved = scores["verified"] + scores["falsified"]
     scores["solved_percent"] = 100 * solved / scores["benchmark"].map(sizes)
     scores["track"] = [edition.track_of(b) for b in scores["benchmark"]]
-    scores["rank"] = _rank(scores.groupby("benchmark")["points"])
+    scores["rank"] = _rank(scores, "benchmark", "points", edition)
     place = scores["benchmark"].map({b: i for i, b in enumerate(edition.benchmarks)})
     return _sorted(scores.assign(place=place), ["place", "rank"], edition)[BENCHMARK_COLUMNS]
 
 
-def _percent(points: int, best: int, rules: ScoringRules) -> Fraction:
-    if best <= 0:
-        return Fraction(0)
-    percent = Fraction(100 * int(points), int(best))
-    return max(percent, Fraction(0)) if rules.floor_percent else percent
+def _percents(scores: pd.DataFrame, edition: Edition, rules: ScoringRules) -> list[Fraction]:
+    """Return the exact percent of every row: of the best competitor's points, or its own."""
+    competitors = scores["points"].mask(scores["tool"].isin(edition.extra_tools))
+    best = competitors.groupby(scores["benchmark"]).transform("max")
+    best = best.fillna(scores["points"]).clip(lower=scores["points"]).astype(int)
+    percents = [
+        Fraction(100 * int(points), int(most)) if most > 0 else Fraction(0)
+        for points, most in zip(scores["points"], best, strict=True)
+    ]
+    return [max(p, Fraction(0)) for p in percents] if rules.floor_percent else percents
 
 
-def _rank(values: Any) -> pd.Series:
-    return values.rank(method="min", ascending=False).astype(int)
+def _rank(table: pd.DataFrame, group: str, column: str, edition: Edition) -> list[int]:
+    """Rank each row: one more than the competitors of its group that have more."""
+    is_extra = table["tool"].isin(edition.extra_tools)
+    values = {name: list(rows[column]) for name, rows in table[~is_extra].groupby(group)}
+    return [
+        1 + sum(other > value for other in values.get(name, []))
+        for name, value in zip(table[group], table[column], strict=True)
+    ]
 
 
 def _sorted(table: pd.DataFrame, by: list[str], edition: Edition) -> pd.DataFrame:
@@ -112,28 +125,21 @@ def overall_scores(
     Returns
     -------
     DataFrame
-        Columns track, rank, tool, score; best first, equal scores share a rank.
+        Columns track, rank, tool, score; best first, equal scores share a rank. A tool that
+        was not part of the competition has the rank it would have had, and moves nobody.
     """
     check_known("track", [track], [*edition.tracks, ALL_TRACKS])
     scored = scores[scores["benchmark"].isin(edition.scored)]
     if track != ALL_TRACKS:
         scored = scored[scored["track"] == track]
-    best = scored.groupby("benchmark")["points"].transform("max")
-    percents = [_percent(p, b, rules) for p, b in zip(scored["points"], best, strict=True)]
-    sums = pd.Series(percents, scored.index, dtype=object).groupby(
-        [scored["track"], scored["tool"]]
-    ).sum()  # fmt: skip
-    places: dict[str, list[Fraction]] = {}
-    for (name, _), value in sums.items():
-        places.setdefault(name, []).append(value)
-    rows = [
-        (name, 1 + sum(other > value for other in places[name]), tool, float(value))
-        for (name, tool), value in sums.items()
-    ]
-    overall = pd.DataFrame(rows, columns=["track", "rank", "tool", "score"])
+    percents = pd.Series(_percents(scored, edition, rules), scored.index, dtype=object)
+    sums = percents.groupby([scored["track"], scored["tool"]]).sum()
+    overall = sums.rename("score").rename_axis(["track", "tool"]).reset_index()
+    overall["rank"] = _rank(overall.assign(score=list(sums)), "track", "score", edition)
+    overall["score"] = overall["score"].astype(float)
     place = overall["track"].map({t: i for i, t in enumerate(edition.tracks)})
     ordered = _sorted(overall.assign(place=place), ["place", "rank"], edition)
-    return ordered.drop(columns="place")
+    return ordered[["track", "rank", "tool", "score"]]
 
 
 def statistics(scores: pd.DataFrame, overhead: pd.DataFrame, edition: Edition) -> pd.DataFrame:
@@ -162,12 +168,12 @@ def statistics(scores: pd.DataFrame, overhead: pd.DataFrame, edition: Edition) -
         incorrect=("incorrect", "sum"),
     )
     counts["solved"] = counts["verified"] + counts["falsified"]
-    for column, statistic in STATISTICS.items():
+    for column, statistic in list(STATISTICS.items())[1:]:
         values = counts.loc[counts[column] > 0, column].rename("value").reset_index()
-        values["rank"] = _rank(values["value"])
-        parts.append(values.assign(statistic=statistic))
-    table = pd.concat(parts)
-    order = {name: i for i, name in enumerate(["Overhead", *STATISTICS.values()])}
+        parts.append(values.assign(statistic=statistic, order=values["value"]))
+    table = pd.concat(parts, ignore_index=True)
+    table["rank"] = _rank(table, "statistic", "order", edition)
+    order = {name: i for i, name in enumerate(STATISTICS.values())}
     place = table["statistic"].map(order)
     ordered = _sorted(table.assign(place=place), ["place", "rank"], edition)
     return ordered[["statistic", "rank", "tool", "value", "cpu_mode"]]
@@ -178,8 +184,8 @@ def _overhead_statistic(overhead: pd.DataFrame) -> pd.DataFrame:
     main = overhead[is_main].rename(columns={"overhead_s": "value"})
     other = overhead[~is_main].groupby("tool")["overhead_s"].min()
     return main.assign(
-        statistic="Overhead",
-        rank=main["value"].rank(method="min").astype(int),
+        statistic=STATISTICS["overhead"],
+        order=-main["value"],
         cpu_mode=main["tool"].map(other),
     ).drop(columns="mode")
 

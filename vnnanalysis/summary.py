@@ -4,7 +4,7 @@ import pandas as pd
 
 from vnnanalysis.editions import Edition, ScoringRules
 from vnnanalysis.ranking import setting_names, swaps
-from vnnanalysis.tables import plain
+from vnnanalysis.tables import plain_name
 from vnnanalysis.terms import Conflicts, Duplicates, Overhead, Verdict
 
 _OVERHEAD = {
@@ -22,13 +22,16 @@ _CONFLICTS = {
 }
 
 
-def rules_in_words(rules: ScoringRules) -> list[str]:
-    """State a rule set in sentences, generated from its switches."""
+def rules_in_words(rules: ScoringRules, edition: Edition) -> list[str]:
+    """State a rule set in sentences, generated from its switches.
+
+    Rules that cannot matter in an edition (no random generation, no modes) are left out.
+    """
     sentences = [
         f"A correct answer is worth {rules.correct_points} points, an incorrect one "
         f"{rules.incorrect_points}.",
     ]
-    if rules.easy_sat_tool:
+    if rules.easy_sat_tool in edition.tools:
         sentences.append(
             f"A correct sat that {rules.easy_sat_tool} found too is worth "
             f"{rules.easy_sat_points} and no time bonus."
@@ -39,7 +42,9 @@ def rules_in_words(rules: ScoringRules) -> list[str]:
             f"{rules.second_bonus}; times within {rules.tie_s:g} s are equal, and times below "
             f"{rules.time_floor_s:g} s count as {rules.time_floor_s:g} s."
         )
-    sentences += [_OVERHEAD[rules.overhead], _CONFLICTS[rules.conflicts]]
+    one_mode = rules.overhead is Overhead.MULTI and not edition.overhead_modes
+    overhead = Overhead.SINGLE if one_mode else rules.overhead
+    sentences += [_OVERHEAD[overhead], _CONFLICTS[rules.conflicts]]
     if rules.duplicates is Duplicates.UNIQUE:
         sentences.append("An instance that a benchmark lists twice counts once.")
     floored = ", but not less than 0" if rules.floor_percent else ""
@@ -69,25 +74,31 @@ def sizes_in_words(judged: pd.DataFrame, edition: Edition) -> list[str]:
         sentences.append(f"Not part of the overall score: {', '.join(unscored)}.")
     if edition.extra_tools:
         names = ", ".join(edition.extra_tools)
-        sentences.append(f"Judged beside the others, but not part of the competition: {names}.")
+        sentences.append(
+            f"Not part of the competition: {names}; judged as if it had been, while the "
+            "others' points, percents and ranks are those without it."
+        )
     return sentences
 
 
 def headline(overall: pd.DataFrame, edition: Edition) -> list[str]:
-    """State the first three places of every track."""
+    """State the first places of every track; in a selection, the first of the selection."""
     sentences = []
     for track, rows in overall.groupby("track", sort=False):
-        where = f" in track {track}" if len(edition.tracks) > 1 else ""
+        where = f"Track {track}" if len(edition.tracks) > 1 else "Overall"
+        last = rows["rank"].iloc[:3].max()
         podium = [
-            f"{row.rank}. {plain(edition.name(row.tool))} ({row.score:.1f})"
-            for row in rows[rows["rank"] <= 3].itertuples()
+            f"{row.rank}. {plain_name(edition, row.tool)} ({row.score:.1f})"
+            for row in rows[rows["rank"] <= last].itertuples()
         ]
-        sentences.append(f"{len(rows)} tools are ranked{where}: {', '.join(podium)}.")
-    return sentences
+        sentences.append(f"{where}: {', '.join(podium)}.")
+    return sentences or ["None of these benchmarks is scored."]
 
 
 def swap_sentences(variants: pd.DataFrame, edition: Edition, places: int = 3) -> list[str]:
     """Tell, with scores, where the rules decide who gets one of the first places."""
+    if variants.empty:
+        return []
     best = variants.groupby(["track", "tool"])["rank"].min()
     settings = setting_names(variants)
     sentences = []
@@ -98,7 +109,7 @@ def swap_sentences(variants: pd.DataFrame, edition: Edition, places: int = 3) ->
         wide = pair.pivot_table(index=settings, columns="tool", values="score", sort=False)[
             [swap.tool, swap.other]
         ]
-        names = [plain(edition.name(tool)) for tool in (swap.tool, swap.other)]
+        names = [plain_name(edition, tool) for tool in (swap.tool, swap.other)]
         told = [
             f"{' / '.join(variant)}: {names[0]} {a:.1f}, {names[1]} {b:.1f}"
             for variant, (a, b) in zip(wide.index, wide.to_numpy(), strict=True)
@@ -113,7 +124,7 @@ def conflict_sentences(disputes: pd.DataFrame, judged: pd.DataFrame, edition: Ed
     """Tell how many instances are disputed, and whom the rules in force penalise."""
     n_instances = len(judged.drop_duplicates(["benchmark", "instance"]))
     wrong = judged[judged["verdict"] == Verdict.INCORRECT]["tool"].value_counts()
-    names = [f"{plain(edition.name(str(tool)))} {count}" for tool, count in wrong.items()]
+    names = [f"{plain_name(edition, str(tool))} {count}" for tool, count in wrong.items()]
     told = f"{len(disputes)} of {n_instances} instances are disputed"
     if names:
         return [f"{told}; incorrect answers under these rules: {', '.join(names)}."]
@@ -121,15 +132,22 @@ def conflict_sentences(disputes: pd.DataFrame, judged: pd.DataFrame, edition: Ed
 
 
 def complementarity_sentences(table: pd.DataFrame, edition: Edition) -> list[str]:
-    """Tell what the tools solve together and who adds most."""
-    if table.empty:
+    """Tell what the tools solve together, and who adds most."""
+    if not table["solved"].sum():
         return ["No tool solved anything."]
-    names = {tool: plain(edition.name(tool)) for tool in table["tool"]}
-    top, best = table.iloc[0], table.sort_values("solved", kind="stable").iloc[-1]
-    alone = table.sort_values("unique", kind="stable").iloc[-1]
-    return [
-        f"Together the tools solve {table['shapley'].sum():.0f} instances; the best of them, "
-        f"{names[best['tool']]}, solves {best['solved']}.",
-        f"The largest Shapley value is {names[top['tool']]}'s ({top['shapley']:.1f}); "
-        f"{names[alone['tool']]} solves most instances alone ({alone['unique']}).",
+    best, alone = _leaders(table, "solved", edition), _leaders(table, "unique", edition)
+    top = _leaders(table, "shapley", edition)
+    sentences = [
+        f"Together the tools solve {table['shapley'].sum():.0f} instances; the most that one "
+        f"solves is {table['solved'].max()} ({best}).",
+        f"The largest Shapley value is {table['shapley'].max():.1f} ({top}).",
     ]
+    if table["unique"].max():
+        most = f"The most instances that no other solves are {table['unique'].max()} ({alone})."
+        return [*sentences, most]
+    return [*sentences, "No instance is solved by one tool alone."]
+
+
+def _leaders(table: pd.DataFrame, column: str, edition: Edition) -> str:
+    leaders = table.loc[table[column] == table[column].max(), "tool"]
+    return ", ".join(plain_name(edition, tool) for tool in leaders)

@@ -1,5 +1,6 @@
 """Frames to printed tables: LaTeX, HTML and plain text. No arithmetic but rounding."""
 
+import html
 import re
 import zlib
 from collections.abc import Callable, Mapping
@@ -9,7 +10,11 @@ from typing import Any
 import pandas as pd
 from pandas.io.formats.style import Styler
 from pylatexenc.latex2text import LatexNodes2Text
-from pylatexenc.latexencode import UnicodeToLatexEncoder
+from pylatexenc.latexencode import (
+    RULE_DICT,
+    UnicodeToLatexConversionRule,
+    UnicodeToLatexEncoder,
+)
 
 from vnnanalysis.editions import Edition
 
@@ -24,16 +29,23 @@ HEADERS = {
     "cpu_mode": "CPU mode",
     "rmc": "RMC",
     "shapley": "Shapley",
-    "first": "Fastest",
+    "vbs_share": "VBS share",
 }
 MISSING = "-"
 TOOL_LISTS = ("unsat", "sat", "tools")  # columns of comma-separated tools
 GROUPED = " / "  # in a column's name: group and name, printed as a header of two rows
-_BREAK = "\u200b"  # where a long name may break; becomes \\allowbreak
+_BREAK = "\u200b"  # where a long name may break in LaTeX
+Naming = Callable[[Edition, str], str]
 _TO_LATEX = UnicodeToLatexEncoder(
-    non_ascii_only=True, unknown_char_policy="unihex", unknown_char_warning=False
+    unknown_char_policy="unihex",
+    unknown_char_warning=False,
+    conversion_rules=[
+        UnicodeToLatexConversionRule(RULE_DICT, {0x200B: r"\allowbreak{}"}),
+        "defaults",
+    ],
 ).unicode_to_latex
-_MATH = re.compile(r"\$[^$]+\$")
+_TO_TEXT = LatexNodes2Text().latex_to_text
+_MATH = re.compile(r"(\$[^$]+\$)")
 
 
 def _percent(value: float) -> str:
@@ -69,7 +81,7 @@ class Table:
     name : str
         File stem and end of the LaTeX label; unique in an edition.
     caption : str
-        Plain text; may hold math between dollar signs.
+        Plain text.
     frame : DataFrame
         The values, not rounded.
     edition : Edition
@@ -99,49 +111,69 @@ class Table:
 def slug(text: str) -> str:
     """Turn a name into one that is safe in file names and labels.
 
-    Names that differ in more than blanks, brackets and commas stay different: where another
-    character had to go, the end is a checksum.
+    Different names stay different: where a character had to go, the end is a checksum.
 
     Examples
     --------
-    >>> slug("cifar10_resnet"), slug("Results (all)"), slug("c&d"), slug("c d")
-    ('cifar10_resnet', 'Results-all', 'c-d-8a0e', 'c-d')
+    >>> slug("cifar10_resnet"), slug("marabou-cifar10"), slug("c&d")
+    ('cifar10_resnet', 'marabou-cifar10', 'c-d-8a0e')
     """
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-")
-    if re.fullmatch(r"[\w.\- (),]*", text, re.ASCII):
-        return safe
-    return f"{safe}-{zlib.crc32(text.encode()) & 0xFFFF:04x}"
+    return safe if safe == text else f"{safe}-{zlib.crc32(text.encode()) & 0xFFFF:04x}"
 
 
-def plain(text: str) -> str:
-    r"""Return text with its math as Unicode, for places that do not know LaTeX.
+def latex_text(text: str) -> str:
+    r"""Escape text for LaTeX, also what is not ASCII.
 
     Examples
     --------
-    >>> plain(r"$\alpha$,$\beta$-CROWN, 50%")
-    'α,β-CROWN, 50%'
+    >>> latex_text("c&d_1, 50%"), latex_text("β")
+    ('c\\&d\\_1, 50\\%', '\\ensuremath{\\beta}')
     """
-    to_text = LatexNodes2Text().latex_to_text
-    return _MATH.sub(lambda math: to_text(math[0]), text)
+    return str(_TO_LATEX(text))
 
 
-def _cells(table: Table) -> pd.DataFrame:
-    """Format every cell as text, with tools by their display names."""
-    name = {tool: table.edition.name(tool) for tool in table.edition.tools}
+def plain_name(edition: Edition, tool: str) -> str:
+    """Return a tool's name as plain text: math of a display name becomes Unicode."""
+    name = edition.name(tool)
+    if tool not in edition.display:
+        return name
+    return "".join(_TO_TEXT(p) if _MATH.fullmatch(p) else p for p in _MATH.split(name))
+
+
+def latex_name(edition: Edition, tool: str) -> str:
+    """Return a tool's name for LaTeX: math of a display name stays, the rest is escaped."""
+    name = edition.name(tool)
+    parts = _MATH.split(name) if tool in edition.display else [name]
+    return "".join(p if _MATH.fullmatch(p) else latex_text(p) for p in parts)
+
+
+def _cells(table: Table, name: Naming, escape: Callable[[str], str]) -> pd.DataFrame:
+    """Format every cell as text; tools by their names, everything else escaped."""
+    known = set(table.edition.tools)
+
+    def named(text: str) -> str:
+        return name(table.edition, text) if text in known else escape(text)
+
     cells = {}
     for column, values in table.frame.items():
-        header = name.get(column) or HEADERS.get(column) or _title(str(column))
+        header = HEADERS.get(str(column)) or _title(str(column))
         how = table.formats.get(str(column)) or FORMATS.get(str(column))
         texts = [_cell(value, how) for value in values]
         if column == "tool":
-            texts = [name.get(text, text) for text in texts]
+            texts = [named(text) for text in texts]
         elif column in TOOL_LISTS:
-            texts = [", ".join(name.get(t, t) for t in text.split(", ")) for text in texts]
-        cells[header] = texts
+            texts = [", ".join(map(named, text.split(", "))) for text in texts]
+        else:
+            if column in table.widths and escape is latex_text:
+                texts = [re.sub(r"(?<=[_-])", _BREAK, text) for text in texts]
+            texts = [escape(text) for text in texts]
+        cells[escape(header)] = texts
     return pd.DataFrame(cells, dtype=object)
 
 
 def _title(column: str) -> str:
+    column = re.sub("_s$", " [s]", column)
     return column[:1].upper() + column[1:].replace("_", " ")
 
 
@@ -155,13 +187,12 @@ def _cell(value: Any, how: Callable[[Any], str] | None) -> str:
     return (how or _number)(value)
 
 
-def _styler(cells: pd.DataFrame, escape: str, name: str) -> Styler:
+def _styler(cells: pd.DataFrame, name: str) -> Styler:
+    """Return a Styler of cells that are escaped already."""
     if any(GROUPED in column for column in cells.columns):
         pairs = [c.partition(GROUPED)[::2] if GROUPED in c else ("", c) for c in cells.columns]
         cells = cells.set_axis(pd.MultiIndex.from_tuples(pairs), axis="columns")
-    styler = Styler(cells, uuid=slug(name), cell_ids=False)
-    styler = styler.hide(axis="index").format(escape=escape)
-    return styler.format_index(escape=escape, axis="columns")
+    return Styler(cells, uuid=slug(name), cell_ids=False).hide(axis="index")
 
 
 def to_latex(table: Table) -> str:
@@ -169,15 +200,12 @@ def to_latex(table: Table) -> str:
 
     Tables with `widths` also need the LaTeX packages longtable and array.
     """
-    cells = _cells(table)
     align = []
-    for header, (column, values) in zip(cells.columns, table.frame.items(), strict=True):
-        if width := table.widths.get(str(column)):
-            cells[header] = cells[header].map(_breakable)
-            align.append(rf">{{\raggedright\arraybackslash}}{width}")
-        else:
-            align.append("r" if _is_numeric(values) else "l")
-    text = _styler(cells, "latex-math", table.name).to_latex(
+    for column, values in table.frame.items():
+        width = table.widths.get(str(column))
+        simple = "r" if _is_numeric(values) else "l"
+        align.append(rf">{{\raggedright\arraybackslash}}{width}" if width else simple)
+    text = _styler(_cells(table, latex_name, latex_text), table.name).to_latex(
         hrules=True,
         caption=latex_text(table.caption),
         label=table.label,
@@ -187,26 +215,7 @@ def to_latex(table: Table) -> str:
         column_format="".join(align),
         multicol_align="c",
     )
-    return _TO_LATEX(text.replace(_BREAK, r"\allowbreak{}"))
-
-
-def _breakable(text: str) -> str:
-    """Let a long name break after underscores and hyphens; math stays whole."""
-    return text if "$" in text else re.sub(r"(?<=[_\-])", _BREAK, text)
-
-
-def latex_text(text: str) -> str:
-    r"""Escape text for LaTeX; math between dollar signs stays as it is.
-
-    Examples
-    --------
-    >>> latex_text(r"c&d of $\alpha$_1, 50%")
-    'c\\&d of $\\alpha$\\_1, 50\\%'
-    """
-    frame = pd.DataFrame({"x": [text]})
-    row = Styler(frame).hide(axis="index").hide(axis="columns").format(escape="latex-math")
-    body = row.to_latex().splitlines()[1].removesuffix(r"\\").strip()
-    return _TO_LATEX(body)
+    return str(text)
 
 
 def _is_numeric(values: pd.Series) -> bool:
@@ -215,26 +224,23 @@ def _is_numeric(values: pd.Series) -> bool:
 
 def to_html(table: Table) -> str:
     """Return an HTML table with caption, escaped, numbers aligned to the right."""
-    cells = _cells(table).map(plain)
-    cells.columns = [plain(c) for c in cells.columns]
-    styler = _styler(cells, "html", table.name).set_caption(_html_escape(plain(table.caption)))
+
+    def name(edition: Edition, tool: str) -> str:
+        return html.escape(plain_name(edition, tool))
+
+    styler = _styler(_cells(table, name, html.escape), table.name)
     numeric = [i for i, c in enumerate(table.frame) if _is_numeric(table.frame[c])]
     right = [
         {"selector": f"td.col{i}, th.col{i}.level{level}", "props": "text-align: right"}
         for i in numeric
         for level in range(styler.columns.nlevels)
     ]
-    return styler.set_table_styles(right).to_html()
-
-
-def _html_escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return str(styler.set_caption(html.escape(table.caption)).set_table_styles(right).to_html())
 
 
 def to_text(table: Table) -> str:
     """Return an aligned table for a terminal."""
-    cells = _cells(table).map(plain)
-    cells.columns = [plain(c) for c in cells.columns]
+    cells = _cells(table, plain_name, str)
     columns = []
     for header, raw in zip(cells.columns, table.frame, strict=True):
         texts = [header, *cells[header]]
@@ -242,7 +248,7 @@ def to_text(table: Table) -> str:
         align = str.rjust if _is_numeric(table.frame[raw]) else str.ljust
         columns.append([align(text, width) for text in texts])
     lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
-    return "\n".join([plain(table.caption), "", *lines]) + "\n"
+    return "\n".join([table.caption, "", *lines]) + "\n"
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
