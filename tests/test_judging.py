@@ -238,6 +238,9 @@ def test_an_extra_tool_is_judged_as_if_it_had_taken_part(example, tmp_path):
     assert mine.loc["a6", "reason"] == "2 say sat, 1 against; fastest: +2"
     scores = joint.scores[joint.scores["tool"] == "mine"].set_index("benchmark")
     assert scores.loc["toy_cnn", ["rank", "points", "percent"]].tolist() == [1, 60, 100.0]
+    cnn = joint.scores[joint.scores["benchmark"] == "toy_cnn"]
+    assert cnn["tool"].tolist()[:2] == ["mine", "tool_sound"]  # more points first, both rank 1
+    assert cnn["rank"].tolist() == [1, 1, 2, 3]
     assert scores.loc["toy_acas", ["rank", "percent"]].tolist() == [5, 0.0]
     assert joint.overall.set_index("tool").loc["mine", ["rank", "score"]].tolist() == [3, 100.0]
 

@@ -72,7 +72,8 @@ def benchmark_scores(judged: pd.DataFrame, edition: Edition, rules: ScoringRules
     scores["track"] = [edition.track_of(b) for b in scores["benchmark"]]
     scores["rank"] = _rank(scores, "benchmark", "points", edition)
     place = scores["benchmark"].map({b: i for i, b in enumerate(edition.benchmarks)})
-    return _sorted(scores.assign(place=place), ["place", "rank"], edition)[BENCHMARK_COLUMNS]
+    ordered = scores.assign(place=place, less=-scores["points"])
+    return _sorted(ordered, ["place", "less"], edition)[BENCHMARK_COLUMNS]
 
 
 def _percents(scores: pd.DataFrame, edition: Edition, rules: ScoringRules) -> list[Fraction]:
@@ -138,8 +139,8 @@ def overall_scores(
     overall["rank"] = _rank(overall.assign(score=list(sums)), "track", "score", edition)
     overall["score"] = overall["score"].astype(float)
     place = overall["track"].map({t: i for i, t in enumerate(edition.tracks)})
-    ordered = _sorted(overall.assign(place=place), ["place", "rank"], edition)
-    return ordered[["track", "rank", "tool", "score"]]
+    ordered = overall.assign(place=place, less=-overall["score"])
+    return _sorted(ordered, ["place", "less"], edition)[["track", "rank", "tool", "score"]]
 
 
 def statistics(scores: pd.DataFrame, overhead: pd.DataFrame, edition: Edition) -> pd.DataFrame:
@@ -175,8 +176,10 @@ def statistics(scores: pd.DataFrame, overhead: pd.DataFrame, edition: Edition) -
     table["rank"] = _rank(table, "statistic", "order", edition)
     order = {name: i for i, name in enumerate(STATISTICS.values())}
     place = table["statistic"].map(order)
-    ordered = _sorted(table.assign(place=place), ["place", "rank"], edition)
-    return ordered[["statistic", "rank", "tool", "value", "cpu_mode"]]
+    ordered = table.assign(place=place, less=-table["order"])
+    return _sorted(ordered, ["place", "less"], edition)[
+        ["statistic", "rank", "tool", "value", "cpu_mode"]
+    ]
 
 
 def _overhead_statistic(overhead: pd.DataFrame) -> pd.DataFrame:
