@@ -19,7 +19,7 @@ help:
 
 report: .venv/.ready
 	@echo "report: $(EDITION) -> reports/ (run times of the stages follow)"
-	@$(BIN)/vnnanalysis report $(EDITION) $(if $(RESULTS),--results $(RESULTS)) $(OPTIONS)
+	@$(BIN)/vnnanalysis report $(EDITION) $(if $(RESULTS),--results '$(RESULTS)') $(OPTIONS)
 
 test: .venv/.ready-dev
 	@echo "test: all tests, two at a time; those on real data need ../shared or VNNANALYSIS_REAL_DATA"
@@ -32,11 +32,11 @@ lint: .venv/.ready-dev
 
 golden: .venv/.ready-dev
 	@echo "golden: rewriting tests/golden; review the difference before you commit it"
-	@$(BIN)/python -m pytest -q tests/test_golden.py --rewrite-golden
+	@$(BIN)/python -m pytest -q tests/test_report.py -k golden --rewrite-golden
 
 bench: .venv/.ready-dev
 	@echo "bench: speed as ratios"
-	@$(BIN)/python tests/bench.py $(RESULTS)
+	@$(BIN)/python tests/bench.py $(if $(RESULTS),'$(RESULTS)')
 
 clean:
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache *.egg-info
@@ -53,11 +53,11 @@ clean:
 .venv/.ready: .venv/bin/python pyproject.toml constraints.txt
 	@echo "installing vnnanalysis into .venv"
 	@$(INSTALL) -c constraints.txt -e . \
-	  || { echo "not all tested versions exist for this Python; installing the newest"; $(INSTALL) -e .; }
+	  || { echo "the tested versions (constraints.txt) cannot be installed here; trying the newest"; $(INSTALL) -e .; }
 	@touch $@
 
 .venv/.ready-dev: .venv/.ready
 	@echo "installing what the tests need into .venv"
 	@$(INSTALL) -c constraints.txt -e ".[dev]" \
-	  || { echo "not all tested versions exist for this Python; installing the newest"; $(INSTALL) -e ".[dev]"; }
+	  || { echo "the tested versions (constraints.txt) cannot be installed here; trying the newest"; $(INSTALL) -e ".[dev]"; }
 	@touch $@

@@ -47,7 +47,7 @@ def test_columns_are_the_documented_ones():
 
 def test_set_track_and_selection():
     out = run("score", "example", "--set", "conflicts=ignore", "--set", "overhead=single",
-              "--track", "main", "--benchmarks", "toy_cnn", "--tools", "tool_wrong,tool_sound",
+              "--track", "main", "--only", "toy_cnn", "--tools", "tool_wrong,tool_sound",
               "--format", "csv").stdout  # fmt: skip
     # toy_cnn single, c5 ignored: best 34, sound 34, wrong 22
     assert out.splitlines()[1:] == [
@@ -64,7 +64,8 @@ def test_set_track_and_selection():
         (["score", "example", "--set", "ovrhead=single"], "nearest is 'overhead'"),
         (["score", "example", "--set", "overhead=simple"], "nearest is 'single'"),
         (["score", "example", "--track", "regular"], "unknown track 'regular'"),
-        (["score", "example", "--benchmarks", "toy_can"], "nearest is 'toy_cnn'"),
+        (["score", "example", "--only", "toy_can"], "nearest is 'toy_cnn'"),
+        (["score", "example", "--benchmarks", "none"], "expected benchmarks/<benchmark>/instances"),
         (["score", "example", "--tools", "best"], "nearest is 'tool_best'"),
         (["score", "example", "--extra", "none.csv"], "no such file"),
         (["score", "2021", "--results", "none"], "expected a checkout of stanleybak"),

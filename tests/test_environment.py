@@ -29,6 +29,8 @@ def test_environment_agrees_with_pyproject(project):
     conda = yaml.safe_load((root() / "environment.yml").read_text())["dependencies"]
     named = dict(split(entry) for entry in conda if isinstance(entry, str) and ">=" in entry)
     assert named.pop("python") == project["requires-python"]
+    # conda passes these lines to pip as a requirements file, one requirement a line
+    assert [entry["pip"] for entry in conda if isinstance(entry, dict)] == [["-e ."]]
     ours = {CONDA_NAMES.get(name, name): bound for name, bound in named.items()}
     assert ours == dict(split(entry) for entry in project["dependencies"])
 

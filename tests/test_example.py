@@ -7,8 +7,8 @@ CPU mode (toy_acas) and 4.0 otherwise, 0.5 for all with a single overhead.
 import pytest
 
 from vnnanalysis.analysis import open_analysis
-from vnnanalysis.disputes import by_benchmark, dispute_list, penalties
-from vnnanalysis.portfolio import complementarity, virtual_best_solver
+from vnnanalysis.disputes import by_benchmark, contradictions, dispute_list, penalties
+from vnnanalysis.portfolio import complementarity, vbs_choices, virtual_best_solver
 from vnnanalysis.scoring import statistics
 
 POINTS = {  # (best, sound, wrong, absent) with multi overhead and odd-one-out; None: no row
@@ -36,6 +36,21 @@ def test_points(example_analysis, instance):
     assert tuple(rows.get(tool) for tool in TOOLS) == POINTS[instance]
 
 
+def test_corrected_times(example_analysis):
+    times = example_analysis.judged.set_index(["instance", "tool"])["corrected_s"]
+    assert [times[i, "tool_best"] for i in ("a1", "a2", "a3", "c1", "c2", "c4", "c5", "e1")] == [
+        1.0, 3.0, pytest.approx(2.15), 10.0, 1.0, 28.0, 6.0, 1.0,
+    ]  # fmt: skip
+    assert [times[i, "tool_sound"] for i in ("a1", "a4", "a5", "c1", "c3", "c4", "e1")] == [
+        1.0, 1.0, 6.0, 1.0, 46.0, 27.0, 1.0,
+    ]  # fmt: skip
+    assert times["c5", "tool_sound"] == pytest.approx(6.1)
+    assert [times[i, "tool_wrong"] for i in ("a2", "a3", "a6", "c1", "c4", "e2")] == [
+        9.0, 2.0, 8.0, 2.0, 59.0, 6.0,
+    ]  # fmt: skip
+    assert times["c1", "tool_absent"] != times["c1", "tool_absent"]  # it was not run
+
+
 def test_single_overhead_moves_what_it_should():
     judged = open_analysis(edition="example", overhead="single").judged
     points = judged.set_index(["instance", "tool"])["points"]
@@ -61,9 +76,9 @@ def test_benchmark_tables(example_analysis):
         ["toy_extra", 1, "tool_sound", 0, 1, 1, 0, 12, 100.0],
         ["toy_extra", 1, "tool_wrong", 1, 0, 1, 0, 12, 100.0],
     ]
-    solved = example_analysis.scores.set_index(["benchmark", "tool"])["solved_percent"]
-    assert solved["toy_acas", "tool_best"] == pytest.approx(100 * 4 / 6)
-    assert solved["toy_cnn", "tool_sound"] == pytest.approx(100 * 4 / 5)
+    assert example_analysis.scores["solved_percent"].tolist() == pytest.approx(
+        [400 / 6, 200 / 6, 0, 300 / 6, 400 / 5, 400 / 5, 200 / 5, 50, 50, 50]
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,7 +89,13 @@ def test_benchmark_tables(example_analysis):
         # toy_acas 36, 12, 35 points; toy_cnn 33, 36, 21
         ("multi", "ignore",
          (100 + 3300 / 36, 1200 / 36 + 100, 3500 / 36 + 2100 / 36, 0.0)),
-        # toy_acas as above; toy_cnn 46, 45
+        # toy_acas as above; toy_cnn 46, 45; voting decides the same, there is no 2:3 here
+        ("single", "voting", (200.0, 50.0 + 100 * 45 / 46, 0.0, 0.0)),
+        # toy_acas 36, 12, 35; toy_cnn 34, 34, 22: c5 counts for nobody
+        ("single", "ignore", (200.0, 1200 / 36 + 100, 3500 / 36 + 2200 / 34, 0.0)),
+        # nothing subtracted. toy_acas: a1 10 12 11, a2 12 - 10, a3 11 - 12, a4 11 12 wrong;
+        # toy_cnn: c1 10 11 12, c2 12, c3 - 12, c4 12 11 10, c5 12 11 wrong
+        ("none", "odd-one-out", (100.0 + 100.0, 2400 / 44 + 4500 / 46, 0.0, 0.0)),
         ("single", "odd-one-out", (200.0, 50.0 + 100 * 45 / 46, 0.0, 0.0)),
     ],
 )  # fmt: skip
@@ -104,6 +125,9 @@ def test_statistics(example_analysis):
         "Num Holds": {"tool_best": 6, "tool_sound": 6, "tool_wrong": 5},
         "Mismatched (Incorrect) Results": {"tool_wrong": 2},
     }  # fmt: skip
+    ranks = table[table["statistic"] == "Num Violated"].set_index("tool")["rank"]
+    assert ranks.to_dict() == {"tool_best": 1, "tool_sound": 2, "tool_wrong": 2}
+    assert table.loc[table["statistic"] == "Overhead", "rank"].tolist() == [1, 2, 3, 4]
     assert table.set_index("tool")["cpu_mode"].dropna().to_dict() == {"tool_sound": 0.5}
 
 
@@ -129,6 +153,26 @@ def test_disputes(example_analysis):
         ["tool_sound", 3, 0, 0, 0],
         ["tool_absent", 1, 0, 0, 0],
     ]
+
+
+def test_who_contradicts_whom(example_analysis):
+    """Rows say unsat: tool_best against tool_wrong on a4 a5 a6 c5, tool_absent on a5."""
+    table = contradictions(example_analysis.judged, example_analysis.edition)
+    assert table.index.tolist() == ["tool_best", "tool_sound"]
+    assert table.columns.tolist() == ["tool_wrong", "tool_absent"]
+    assert table.to_numpy().tolist() == [[4, 1], [3, 1]]
+
+
+def test_vbs_choices(example_analysis):
+    a = example_analysis
+    table = vbs_choices(virtual_best_solver(a.judged, a.tools), a.tools).set_index("tool")
+    # sat: a3 wrong; c2 best; e1 best and sound; the other eight are unsat
+    assert table.loc["tool_best", ["unsat", "sat", "chosen"]].tolist() == pytest.approx(
+        [1 / 3 + 2 + 1 / 2, 1.5, 1 / 3 + 4]
+    )
+    assert table.loc["tool_wrong", ["unsat", "sat"]].tolist() == pytest.approx([1 / 3 + 1, 1])
+    assert table["percent"].sum() == pytest.approx(100)
+    assert table.loc["tool_absent", "chosen"] == 0
 
 
 def test_complementarity(example_analysis):

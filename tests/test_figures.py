@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vnnanalysis import figures
+from vnnanalysis import figures, scatter
 from vnnanalysis.analysis import analyse, open_analysis
 from vnnanalysis.display import image_bytes
 from vnnanalysis.editions import ScoringRules, read_edition
@@ -36,7 +36,7 @@ def test_p3_only_correct_answers_are_on_a_curve(example_analysis):
 
 
 def test_p4_one_sided_solves_lie_on_rails(example_analysis):
-    points = figures.scatter_points(example_analysis.judged, "tool_best", "tool_wrong")
+    points = scatter.scatter_points(example_analysis.judged, "tool_best", "tool_wrong")
     points = points.set_index("instance")
     # 11 instances are solved by somebody; c3 by tool_sound only
     assert len(points) == 10
@@ -44,18 +44,27 @@ def test_p4_one_sided_solves_lie_on_rails(example_analysis):
     assert points.loc["c2", ["x_s", "y_rail"]].tolist() == [1.0, "no answer"]  # an error
     assert points.loc["e2", ["x_rail", "y_s"]].tolist() == ["no answer", 6.0]
     assert points.loc["a3", ["x_rail", "y_rail"]].tolist() == ["", ""]
-    sound = figures.scatter_points(example_analysis.judged, "tool_best", "tool_sound")
+    sound = scatter.scatter_points(example_analysis.judged, "tool_best", "tool_sound")
     assert sound.set_index("instance").loc["a2", "y_rail"] == "timeout"
 
 
 def test_p4_a_tool_without_a_row_is_on_the_rail_too(example_analysis):
-    points = figures.scatter_points(example_analysis.judged, "tool_best", "tool_absent")
+    points = scatter.scatter_points(example_analysis.judged, "tool_best", "tool_absent")
     assert points.set_index("instance").loc["e1", ["x_s", "y_rail"]].tolist() == [1.0, "no answer"]
+
+
+def test_skipped_answers_have_a_rail_of_their_own(contest_2021):
+    """RPM was left out of mnistfc: its 71 answers there are neither undecided nor wrong."""
+    analysis = analyse(contest_2021, contest_2021.edition.rules)
+    points = scatter.scatter_points(analysis.judged, "a-b-CROWN", "RPM")
+    mnistfc = points[points["benchmark"] == "mnistfc"]
+    assert set(mnistfc["y_rail"]) == {"left out"}
+    assert "left out" not in set(points.loc[points["benchmark"] != "mnistfc", "y_rail"])
 
 
 def test_scatter_draws_every_point_and_counts(example_analysis):
     a = example_analysis
-    axes = figures.scatter(a.judged, a.edition, "tool_best", "tool_wrong").axes[0]
+    axes = scatter.scatter(a.judged, a.edition, "tool_best", "tool_wrong").axes[0]
     drawn = [len(c.get_offsets()) for c in axes.collections]
     assert sum(drawn) == 10
     assert axes.get_xlim() == axes.get_ylim()
@@ -64,16 +73,21 @@ def test_scatter_draws_every_point_and_counts(example_analysis):
     assert axes.get_ylabel() == "tool_wrong [s]: 2 faster, 1 solved alone"
     assert axes.get_title(loc="left") == "10 instances solved by at least one"
     labels = [t.get_text() for t in axes.get_xticklabels()]
-    assert labels[-4:] == list(figures.RAILS)
+    assert labels[-len(scatter.RAILS) :] == list(scatter.RAILS)
 
 
 def test_rails_are_apart_from_the_times(contest_2021):
     analysis = analyse(contest_2021, contest_2021.edition.rules)
-    axes = figures.scatter(analysis.judged, analysis.edition, "ERAN", "oval").axes[0]
-    solved, not_solved = axes.collections[0], axes.collections[1]
-    assert solved.get_offsets().max() < not_solved.get_offsets().max()
+    axes = scatter.scatter(analysis.judged, analysis.edition, "ERAN", "oval").axes[0]
+    solved, not_solved, wrong = axes.collections
+    points = scatter.scatter_points(analysis.judged, "ERAN", "oval")
+    high = points[["x_s", "y_s"]].max(axis=None)
+    assert solved.get_offsets().max() <= high
+    for rows in (not_solved, wrong):
+        assert (rows.get_offsets().max(axis=1) > high).all()  # one side lies on a rail
+        assert (rows.get_offsets().min(axis=1) <= high).all()  # the other is a time
     n_points = sum(len(c.get_offsets()) for c in axes.collections)
-    assert n_points == len(figures.scatter_points(analysis.judged, "ERAN", "oval"))
+    assert n_points == len(scatter.scatter_points(analysis.judged, "ERAN", "oval"))
 
 
 def test_styles_are_distinct_and_follow_the_tool_not_the_selection(contest_2021):
@@ -95,7 +109,7 @@ def test_grids_show_every_benchmark_and_pair(contest_2021):
     grid = figures.cactus_grid(analysis.judged, analysis.edition, analysis.tools)
     titles = [axes.get_title() for axes in grid.axes if axes.get_visible()]
     assert titles == list(analysis.edition.benchmarks)
-    pairs = figures.scatter_grid(analysis.judged, analysis.edition, analysis.ranking[:4])
+    pairs = scatter.scatter_grid(analysis.judged, analysis.edition, analysis.ranking[:4])
     assert sum(axes.get_visible() for axes in pairs.axes) == 6
 
 
@@ -150,6 +164,21 @@ def test_legends_name_every_tool(tidy):
         assert box.y1 <= figure.bbox.height + 1
 
 
+def test_stacked_results_are_stacked(example_analysis):
+    counts = pd.DataFrame({"unsat": [2, 1], "sat": [3, 0]}, index=["tool_best", "tool_sound"])
+    axes = figures.stacked_results(counts, example_analysis.edition).axes[0]
+    bars = [(bar.get_x(), bar.get_width()) for bar in axes.patches]
+    assert bars == [(0, 2), (0, 1), (2, 3), (1, 0)]
+
+
+def test_contribution_bars_show_each_column(example_analysis):
+    table = pd.DataFrame(
+        {"tool": ["tool_best"], "solved": [5], "shapley": [2.5], "unique": [1], "rmc": [1.0]}
+    )
+    axes = figures.contribution_bars(table, example_analysis.edition).axes[0]
+    assert [bar.get_width() for bar in axes.patches] == [5, 2.5, 1]
+
+
 def test_nothing_to_draw_is_said(example_analysis):
     figure = figures.heatmap(pd.DataFrame(), "conflicts", example_analysis.edition)
     assert figure.texts[0].get_text() == "conflicts: none"
@@ -158,8 +187,8 @@ def test_nothing_to_draw_is_said(example_analysis):
 def test_one_tool_alone_can_be_drawn(tidy):
     analysis = open_analysis(edition=str(tidy(HEADER + "a$b_c,x$,i,unsat,1\n")))
     for figure in (
-        figures.scatter(analysis.judged, analysis.edition, *analysis.pair),
-        figures.scatter_grid(analysis.judged, analysis.edition, analysis.ranking),
+        scatter.scatter(analysis.judged, analysis.edition, *analysis.pair),
+        scatter.scatter_grid(analysis.judged, analysis.edition, analysis.ranking),
         figures.cactus_grid(analysis.judged, analysis.edition, analysis.tools),
     ):
         assert image_bytes(figure, "png")[:4] == b"\x89PNG"
@@ -168,7 +197,7 @@ def test_one_tool_alone_can_be_drawn(tidy):
 @pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
 def test_p7_equal_figures_give_equal_bytes(example_analysis, kind):
     a = example_analysis
-    draw = [figures.scatter(a.judged, a.edition, *a.pair) for _ in range(2)]
+    draw = [scatter.scatter(a.judged, a.edition, *a.pair) for _ in range(2)]
     first, second = (image_bytes(figure, kind) for figure in draw)
     assert first == second
-    assert b"2026" not in first
+    assert not any(word in first for word in (b"CreationDate", b"dc:date", b"tIME", b"Software"))

@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 from oracle import score_contest, score_instance
 
-from vnnanalysis.analysis import analyse
+from vnnanalysis.analysis import analyse, open_analysis
 from vnnanalysis.editions import ScoringRules
 from vnnanalysis.judging import corrected_times, judge, overheads
 from vnnanalysis.load import load_contest
+from vnnanalysis.scoring import statistics
 
 
 def contest_of(tidy, rows, name="contest.csv"):
@@ -134,6 +135,20 @@ def test_test_rows_count_for_the_overhead_and_nothing_else(raw_edition):
     assert judged[["instance", "corrected_s", "points"]].to_numpy().tolist() == [["a-p", 6.5, 12]]
 
 
+def test_a_tool_that_answers_in_its_other_mode_only_has_an_overhead(tidy):
+    path = tidy("tool,benchmark,instance,result,time_s\na,x,i,unsat,3\nb,y,i,unsat,2\n")
+    path.with_suffix(".toml").write_text(
+        'title = "T"\n[tracks.main]\nbenchmarks = ["x", "y"]\n[tools]\na = {}\nb = {}\n'
+        '[overhead_modes.a]\nCPU = ["x"]\n'
+    )
+    a = open_analysis(edition=str(path))
+    table = statistics(a.scores, a.overhead, a.edition)
+    table = table[table["statistic"] == "Overhead"].set_index("tool")
+    assert table.index.tolist() == ["b", "a"]
+    assert table.loc["a", "cpu_mode"] == 3.0
+    assert table["value"].isna().tolist() == [False, True]
+
+
 def test_times_below_the_floor_count_as_the_floor_and_missing_ones_stay_missing(example):
     times = corrected_times(example.runs, example.edition, ScoringRules())
     assert times.min() == 1.0
@@ -243,6 +258,16 @@ def test_an_extra_tool_is_judged_as_if_it_had_taken_part(example, tmp_path):
     assert cnn["rank"].tolist() == [1, 1, 2, 3]
     assert scores.loc["toy_acas", ["rank", "percent"]].tolist() == [5, 0.0]
     assert joint.overall.set_index("tool").loc["mine", ["rank", "score"]].tolist() == [3, 100.0]
+
+
+def test_extra_tools_do_not_see_each_other(example, tmp_path):
+    """Two tools that deny c2 would outvote tool_best; each alone makes a draw."""
+    rows = "mine,toy_cnn,c2,unsat,1\nyours,toy_cnn,c2,unsat,1\n"
+    joint = with_extra(example, rows, tmp_path)
+    c2 = joint.judged[joint.judged["instance"] == "c2"].set_index("tool")
+    assert c2.loc["tool_best", ["verdict", "points"]].tolist() == ["correct", 12]
+    assert c2.loc[["mine", "yours"], "verdict"].tolist() == ["ignored", "ignored"]
+    assert c2.loc["mine", "reason"] == "undecided: 1 say unsat, 1 say sat"
 
 
 # --- properties -------------------------------------------------------------------------

@@ -5,7 +5,8 @@ import pytest
 from conftest import raw_row, real_path
 
 from vnnanalysis.errors import RawDataError, SchemaError, UsageError
-from vnnanalysis.load import load_contest, read_limits, relative_path
+from vnnanalysis.layouts import relative_path
+from vnnanalysis.load import load_contest, read_limits
 from vnnanalysis.rows import Log
 from vnnanalysis.scoring import benchmark_scores
 

@@ -1,17 +1,20 @@
 import ast
+import inspect
 import os
 import subprocess
 import sys
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 
-from vnnanalysis.analysis import PARAMETERS
+from vnnanalysis.analysis import open_analysis
 from vnnanalysis.errors import NotebookError
 from vnnanalysis.notebooks import check_parameters, list_notebooks, run_notebook
 from vnnanalysis.paths import root
 
 NOTEBOOKS = list_notebooks()
+PARAMETERS = set(inspect.signature(open_analysis).parameters) - {"settings"}
 DEFAULTS = (None, False, "example", "all", [])
 FORBIDDEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.While, ast.Lambda,
              ast.Try, ast.If, ast.BinOp, ast.comprehension)  # fmt: skip
@@ -140,20 +143,42 @@ def test_plain_papermill_runs_a_notebook_from_any_folder(tmp_path):
 
 
 @pytest.mark.slow
-def test_every_notebook_runs_from_its_own_folder_as_in_jupyterlab(tmp_path):
-    """From notebooks/, top to bottom, without parameters, nothing written beside it."""
-    from nbclient import NotebookClient
-
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_notebook_runs_from_its_own_folder_as_in_jupyterlab(path):
+    """From notebooks/, top to bottom, without parameters; no warning, nothing written."""
     before = sorted(root().rglob("*.ipynb"))
-    for path in NOTEBOOKS[:1]:
-        notebook = nbformat.read(path, as_version=4)
-        resources = {"metadata": {"path": path.parent}}
-        NotebookClient(notebook, kernel_name="python3", resources=resources).execute()
-        streams = [
-            o for c in notebook.cells for o in c.get("outputs", []) if o.output_type == "stream"
-        ]
-        assert streams == []  # no warnings
+    notebook = nbformat.read(path, as_version=4)
+    resources = {"metadata": {"path": path.parent}}
+    NotebookClient(notebook, kernel_name="python3", resources=resources).execute()
+    outputs = [o for c in notebook.cells for o in c.get("outputs", [])]
+    assert outputs
+    assert {o.output_type for o in outputs} <= {"execute_result", "display_data"}
     assert sorted(root().rglob("*.ipynb")) == before
+
+
+@pytest.mark.slow
+def test_a_notebook_of_ones_own_may_have_other_parameters(tmp_path):
+    """Only names that the notebook itself does not declare are refused."""
+    cells = [
+        nbformat.v4.new_code_cell(
+            "seed = 1\nedition = 'example'", metadata={"tags": ["parameters"]}
+        ),
+        nbformat.v4.new_code_cell(
+            "from vnnanalysis.analysis import open_analysis\n"
+            "open_analysis(edition=edition).tools, seed"
+        ),
+    ]
+    own = nbformat.v4.new_notebook(cells=cells)
+    own.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(own, tmp_path / "own.ipynb")
+    command = [sys.executable, "-m", "papermill", "own.ipynb", "out.ipynb", "--no-progress-bar"]
+    run = lambda *more: subprocess.run(
+        [*command, *more], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert run("-p", "seed", "2").returncode == 0
+    wrong = run("-p", "sead", "2")
+    assert wrong.returncode != 0
+    assert "unknown notebook parameter 'sead': nearest is 'seed'" in wrong.stderr
 
 
 @pytest.mark.slow

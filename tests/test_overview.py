@@ -37,6 +37,7 @@ def test_times(example):
     table = overview.times(example.runs, TOOLS).set_index("tool")
     assert table.loc["tool_absent", ["rows", "not_run"]].tolist() == [11, 5]
     assert table.loc["tool_best", ["shortest_answer_s", "longest_answer_s"]].tolist() == [2.0, 30.0]
+    assert table["longest_run_s"].tolist() == [100.0, 60.2, 100.3, 3.5]
     assert table["late_answers"].tolist() == [0, 0, 0, 0]
 
 

@@ -73,12 +73,16 @@ def test_an_explanation_covers_only_what_it_names(example, folder):
 def test_wrong_files_are_refused(example, folder, tmp_path):
     with pytest.raises(UsageError, match="no published figures of Example contest"):
         compare(example)
-    (folder / "overall.csv").write_text("overhead,conflicts,tool,score\nmulti,voting,a,1\n")
-    with pytest.raises(SchemaError, match="expected columns"):
-        compare(example, folder)
-    (folder / "overall.csv").write_text(OVERALL.replace("score", "scroe") + BEST)
-    with pytest.raises(UsageError, match="'scroe': nearest is 'score'"):
-        compare(example, folder)
+    for text, expected in (
+        ("overhead,conflicts,tool,score\nmulti,voting,a,1\n", "unknown needed column 'track'"),
+        (OVERALL.replace("score", "scroe") + BEST, "'scroe': nearest is 'score'"),
+        (OVERALL.replace(",score", "") + "multi,voting,main,1,a\n", "needed column 'score'"),
+        ("track,rank,tool,score\nmain,1,a,1\n", "expected columns that name the rules"),
+        (OVERALL + BEST + REST + BEST, "line 6: this figure stands there already"),
+    ):
+        (folder / "overall.csv").write_text(text)
+        with pytest.raises(SchemaError, match=expected):
+            compare(example, folder)
     (folder / "overall.csv").write_text(OVERALL + BEST)
     (folder / "explained.toml").write_text('[[explained]]\ntools = ["a"]\n')
     with pytest.raises(SchemaError, match="without reason"):
@@ -97,7 +101,7 @@ def test_2021_every_published_figure(contest_2021):
 
 
 def test_2021_transcription_agrees_with_the_organisers_files():
-    """Our copy of the figures, made by hand and script, against the source, cell by cell."""
+    """Our copy of the benchmark tables against the source, cell by cell."""
     ours = pd.read_csv(resource("data", "published", "2021", "benchmarks.csv"))
     for mode in ("single", "multi"):
         theirs = pd.read_csv(real_path("published", f"2021-{mode}", "benchmarks.csv"))
@@ -106,6 +110,28 @@ def test_2021_transcription_agrees_with_the_organisers_files():
                    "points", "percent"]  # fmt: skip
         own = ours[ours["overhead"] == mode].reset_index(drop=True)
         pd.testing.assert_frame_equal(own[columns], theirs[columns])
+
+
+def test_2021_transcription_of_the_totals_and_statistics():
+    """Every variant, and every statistic, as the organisers' files have them."""
+    folder = resource("data", "published", "2021")
+    ours = pd.read_csv(folder / "overall.csv").drop(columns="track")
+    theirs = pd.read_csv(real_path("published", "2021-variants.csv"))
+    theirs["conflicts"] = theirs["conflicts"].str.replace("_", "-")
+    pd.testing.assert_frame_equal(ours, theirs)
+    statistics = pd.read_csv(folder / "statistics.csv")
+    for mode in ("single", "multi"):
+        theirs = pd.read_csv(real_path("published", f"2021-{mode}", "stats.csv"))
+        chosen = (statistics["overhead"] == mode) & (statistics["conflicts"] == "odd-one-out")
+        own = statistics.loc[chosen, ["statistic", "rank", "tool", "value", "cpu_mode"]]
+        pd.testing.assert_frame_equal(own.reset_index(drop=True), theirs.drop(columns="track"))
+    theirs = pd.read_csv(real_path("published", "2021-variants-mismatched.csv"))
+    theirs = theirs[theirs["conflicts"] == "voting"].rename(columns={"count": "value"})
+    own = statistics[statistics["conflicts"] == "voting"]
+    columns = ["overhead", "rank", "tool", "value"]
+    assert own[columns].astype(str).to_numpy().tolist() == [
+        [o, str(r), t, f"{v}.0"] for o, r, t, v in theirs[columns].to_numpy().tolist()
+    ]
 
 
 @pytest.mark.parametrize("overhead", ["single", "multi"])

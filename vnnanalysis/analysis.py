@@ -64,6 +64,14 @@ class Analysis:
         return self.contest.edition
 
     @property
+    def label(self) -> str:
+        """Name of edition and rule variant: ``2021``, or ``2021-single-voting``."""
+        own, rules = vars(self.edition.rules), vars(self.rules)
+        changed = [value for name, value in rules.items() if value != own[name]]
+        chosen = [self.rules.overhead, self.rules.conflicts, *changed] if changed else []
+        return "-".join(dict.fromkeys(map(str, [self.edition.id, *chosen])))
+
+    @property
     def ranking(self) -> list[str]:
         """The selected tools, best overall score first, those without one last."""
         ranked = list(self.overall.sort_values("score", ascending=False, kind="stable")["tool"])
@@ -96,6 +104,7 @@ def open_analysis(
     out: str | Path | None = None,
     extra: Sequence[str] | str | None = None,
     lenient: bool = False,
+    benchmarks_dir: str | Path | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Analysis:
     """Check the parameters of a notebook, load the contest, judge and score it.
@@ -118,6 +127,8 @@ def open_analysis(
         Tidy csv files of tools outside the competition.
     lenient : bool
         Set bad rows aside instead of raising.
+    benchmarks_dir : path, optional
+        The organisers' benchmark repository, for time limits.
     settings : dict, optional
         Further rule switches by name.
 
@@ -132,14 +143,19 @@ def open_analysis(
     RawDataError
         For a bad row.
     """
-    check_injected(PARAMETERS)
-    for name, value in (("results", results), ("out", out)):
+    check_injected()
+    paths = {"results": results, "out": out, "benchmarks_dir": benchmarks_dir}
+    for name, value in paths.items():
         if not isinstance(value, str | Path | None):
             raise UsageError(f"parameter {name}: expected a path, found {value!r}")
     if not isinstance(lenient, bool):
         raise UsageError(f"parameter lenient: expected true or false, found {lenient!r}")
     contest = load_contest(
-        str(edition), results or None, extra=_names("extra", extra), lenient=lenient
+        str(edition),
+        results or None,
+        extra=_names("extra", extra),
+        lenient=lenient,
+        benchmarks=benchmarks_dir or None,
     )
     given = {"overhead": overhead, "conflicts": conflicts}
     switches = {name: value for name, value in given.items() if value not in (None, "")}
@@ -148,12 +164,6 @@ def open_analysis(
         check_known("tool", [rules.easy_sat_tool], contest.edition.tools)
     return analyse(contest, rules, track=track, benchmarks=_names("benchmarks", benchmarks),
                    tools=_names("tools", tools), out=Path(out) if out else None)  # fmt: skip
-
-
-PARAMETERS = (
-    *("edition", "results", "overhead", "conflicts", "track", "benchmarks", "tools", "out"),
-    *("extra", "lenient"),
-)
 
 
 def _names(parameter: str, value: Any) -> list[str]:

@@ -1,6 +1,5 @@
 """The command line: thin commands over the package."""
 
-import dataclasses
 import io
 import signal
 import sys
@@ -13,7 +12,7 @@ import click
 
 from vnnanalysis import __version__
 from vnnanalysis.analysis import Analysis, open_analysis
-from vnnanalysis.editions import ALL_TRACKS, ScoringRules, list_editions
+from vnnanalysis.editions import ALL_TRACKS, list_editions
 from vnnanalysis.errors import UsageError, VnnAnalysisError, check_known
 from vnnanalysis.load import Contest, load_contest
 from vnnanalysis.scoring import instance_table
@@ -45,8 +44,6 @@ def _settings(texts: tuple[str, ...]) -> dict[str, str]:
         if not sign:
             raise UsageError(f"--set {text}: expected NAME=VALUE, such as overhead=single")
         settings[name.strip()] = value.strip()
-    known = [field.name for field in dataclasses.fields(ScoringRules)]
-    check_known("rule setting", settings, known)
     return settings
 
 
@@ -57,10 +54,12 @@ def _shared_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
                      help="Set a rule, e.g. overhead=single or conflicts=voting; may repeat."),
         click.option("--track", default=ALL_TRACKS, show_default=True, help="A track, or all."),
-        click.option("--benchmarks", metavar="A,B", help="Only these benchmarks."),
+        click.option("--only", "benchmarks", metavar="A,B", help="Only these benchmarks."),
         click.option("--tools", metavar="A,B", help="Show only these tools."),
         click.option("--extra", multiple=True, metavar="CSV",
                      help="Tidy csv of a tool outside the competition; may repeat."),
+        click.option("--benchmarks", "benchmarks_dir", metavar="DIR",
+                     help="The organisers' benchmark repository, for time limits."),
         click.option("--lenient", is_flag=True, help="Set bad rows aside and list them."),
     ]  # fmt: skip
     for option in reversed(options):
@@ -150,8 +149,9 @@ def report(settings: tuple[str, ...], out: Path | None, force: bool, **options: 
         parameters[name] = [part.strip() for part in text.split(",") if part.strip()]
     if options["edition"].endswith((".csv", ".toml")):
         parameters["edition"] = str(Path(options["edition"]).resolve())
-    if options["results"]:
-        parameters["results"] = str(Path(options["results"]).resolve())
+    for name in ("results", "benchmarks_dir"):
+        if options[name]:
+            parameters[name] = str(Path(options[name]).resolve())
     target = out or Path("reports") / _report_name(options["edition"], chosen, options)
     built = build_report(
         parameters, target, force=force, say=lambda line: click.echo(line, err=True)

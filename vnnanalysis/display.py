@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from vnnanalysis.analysis import Analysis
 from vnnanalysis.figures import STYLE, bump
 from vnnanalysis.ranking import ranks_by_variant
+from vnnanalysis.scoring import STATISTICS
 from vnnanalysis.summary import rules_in_short
 from vnnanalysis.tables import Table, csv_bytes, latex_text, slug, to_html, to_latex, to_text
 
@@ -85,6 +86,7 @@ def show_table(
         f"{analysis.edition.title}: {caption}{rules}",
         frame.reset_index(drop=True),
         analysis.edition,
+        prefix=analysis.label,
         formats={column: text.format for column, text in (formats or {}).items()},
         widths=widths or {},
         is_long=bool(widths),
@@ -115,25 +117,36 @@ def _shortened(table: Table, n_rows: int = SHOWN_ROWS) -> str:
 
 def show_tables(
     analysis: Analysis, name: str, frame: pd.DataFrame, caption: str, *, by: str = "benchmark",
-    short: Mapping[str, str] | None = None,
     **options: Any,
 ) -> None:  # fmt: skip
-    """Show one table for each value of a column; names and captions end with the value.
-
-    `short` gives values that are too long for a file's name a shorter one.
-    """
-    names = dict(short or {})
+    """Show one table for each value of a column; names and captions end with the value."""
     groups = frame.groupby(by, sort=False)
     show_all(
         show_table(
             analysis,
-            f"{name}-{names.get(value, value)}",
+            f"{name}-{value}",
             rows.drop(columns=by),
-            f"{caption} {value}".strip(),
+            f"{caption} {value}",
             **options,
         )
         for value, rows in groups
     )
+
+
+def show_statistics(analysis: Analysis, table: pd.DataFrame) -> None:
+    """Show one table for each statistic of `scoring.statistics`."""
+    for short, title in STATISTICS.items():
+        rows = table[table["statistic"] == title].drop(columns="statistic")
+        is_overhead = title == STATISTICS["overhead"]
+        shown = show_table(
+            analysis,
+            f"statistic-{short}",
+            rows if is_overhead else rows.drop(columns="cpu_mode"),
+            title,
+            by_rules=True,
+            formats={"value": "{:.1f}" if is_overhead else "{:.0f}"},
+        )
+        display(shown)
 
 
 def show_all(parts: Iterable[Shown]) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import pandas as pd
 
 from vnnanalysis.editions import Edition, ScoringRules
-from vnnanalysis.judging import judge
-from vnnanalysis.load import INSTANCE
+from vnnanalysis.judging import is_counting_answer, judge
+from vnnanalysis.layouts import INSTANCE
 from vnnanalysis.terms import Conflicts, Result, Verdict
 
 
@@ -78,8 +78,7 @@ def penalties(
 
 
 def _is_disputed(judged: pd.DataFrame) -> pd.Series:
-    answered = judged["result"].isin(["sat", "unsat"]) & (judged["excluded"] == "")
-    return answered & (judged["n_unsat"] > 0) & (judged["n_sat"] > 0)
+    return is_counting_answer(judged) & (judged["n_unsat"] > 0) & (judged["n_sat"] > 0)
 
 
 def contradictions(judged: pd.DataFrame, edition: Edition) -> pd.DataFrame:
@@ -90,7 +89,7 @@ def contradictions(judged: pd.DataFrame, edition: Edition) -> pd.DataFrame:
     DataFrame
         Rows: tools that said unsat; columns: tools that said sat; missing where never.
     """
-    answers = judged[judged["excluded"] == ""]
+    answers = judged[is_counting_answer(judged)]
     unsat = answers.loc[answers["result"] == Result.UNSAT, [*INSTANCE, "tool"]]
     sat = answers.loc[answers["result"] == Result.SAT, [*INSTANCE, "tool"]]
     pairs = unsat.merge(sat, on=INSTANCE, suffixes=("_unsat", "_sat"), validate="many_to_many")

@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 
 from vnnanalysis.editions import Edition, ScoringRules
-from vnnanalysis.load import INSTANCE
+from vnnanalysis.layouts import INSTANCE
 from vnnanalysis.terms import ANSWERS, Conflicts, Duplicates, Overhead, Result, Verdict
 
 MAIN_MODE = ""
 
 
-def _counting(runs: pd.DataFrame) -> pd.Series:
+def is_counting_answer(runs: pd.DataFrame) -> pd.Series:
+    """Tell which rows are a sat or unsat that no exclusion takes out of scoring."""
     return runs["result"].isin([str(r) for r in ANSWERS]) & (runs["excluded"] == "")
 
 
@@ -43,7 +44,7 @@ def overheads(runs: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.D
         return pd.DataFrame(
             {"tool": edition.tools, "mode": MAIN_MODE, "overhead_s": 0.0}
         ).reset_index(drop=True)
-    solved = runs[_counting(runs)]
+    solved = runs[is_counting_answer(runs)]
     mode = _modes(solved, edition, rules)
     smallest = solved.groupby(["tool", mode.rename("mode")])["run_s"].min()
     return smallest.rename("overhead_s").reset_index()
@@ -108,7 +109,7 @@ def _judge_field(runs: pd.DataFrame, rules: ScoringRules) -> pd.DataFrame:
     if rules.duplicates is Duplicates.UNIQUE:
         again = (judged["occurrence"] > 1) & (judged["excluded"] == "")
         judged["excluded"] = judged["excluded"].mask(again, "duplicate of an instance")
-    judged["counts"] = _counting(judged)
+    judged["counts"] = is_counting_answer(judged)
     judged = judged.merge(
         _instances(judged, rules), how="left", on=INSTANCE, validate="many_to_one"
     )

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +52,22 @@ def write_report(analysis: Analysis, folder: Path, facts: dict[str, Any]) -> Pat
     facts : dict
         What else the template uses.
     """
-    tables = {path.stem for path in (folder / "tables").glob("*.tex")}
-    figures = {path.stem for path in (folder / "figures").glob("*.pdf")}
+
+    def made(kind: str, suffix: str) -> Callable[[str], bool]:
+        """Tell whether a notebook wrote the thing; a table that is empty has a csv file only."""
+
+        def is_made(name: str) -> bool:
+            file = folder / kind / f"{slug(name)}.{suffix}"
+            empty = folder / "csv" / f"{slug(name)}.csv"
+            if not file.is_file() and not (kind == "tables" and empty.is_file()):
+                raise VnnAnalysisError(f"report.tex needs {kind}/{file.name}: no notebook wrote it")
+            return file.is_file()
+
+        return is_made
+
     text = environment().get_template("report.tex.j2").render(
-        analysis=analysis, edition=analysis.edition, tables=tables, figures=figures, **facts
+        analysis=analysis, edition=analysis.edition, tables=made("tables", "tex"),
+        figures=made("figures", "pdf"), **facts
     )  # fmt: skip
     path = folder / "report.tex"
     path.write_text(text, encoding="utf-8", newline="\n")

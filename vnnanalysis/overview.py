@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from vnnanalysis.editions import Edition
-from vnnanalysis.load import INSTANCE
+from vnnanalysis.judging import is_counting_answer
+from vnnanalysis.layouts import INSTANCE
 from vnnanalysis.terms import ANSWERS, Result
 
 
@@ -19,7 +20,7 @@ def sizes(runs: pd.DataFrame, edition: Edition) -> pd.DataFrame:
     """
     real = runs[~runs["is_test"]]
     groups = real.groupby("benchmark", sort=False)
-    answered = real[_answered(real)].groupby("benchmark")["tool"].nunique()
+    answered = real[is_counting_answer(real)].groupby("benchmark")["tool"].nunique()
     table = pd.DataFrame(
         {
             "instances": groups["instance"].nunique(),
@@ -35,16 +36,12 @@ def sizes(runs: pd.DataFrame, edition: Edition) -> pd.DataFrame:
     return table
 
 
-def _answered(runs: pd.DataFrame) -> pd.Series:
-    return runs["result"].isin([str(r) for r in ANSWERS]) & (runs["excluded"] == "")
-
-
 def participation(judged: pd.DataFrame, edition: Edition, tools: Sequence[str]) -> pd.DataFrame:
     """Count the answers of every tool (rows) on every benchmark (columns).
 
     Missing where the tool does not take part, which is not the same as zero.
     """
-    answered = judged[_answered(judged)]
+    answered = judged[is_counting_answer(judged)]
     counts = answered.pivot_table(
         index="tool", columns="benchmark", values="result", aggfunc="count"
     )
@@ -111,8 +108,8 @@ def times(runs: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
         no limit is known).
     """
     real = runs[~runs["is_test"]]
-    answered = real[_answered(real)].groupby("tool")["run_s"]
-    late = (_answered(real) & (real["run_s"] > real["timeout_s"])).astype("Int64")
+    answered = real[is_counting_answer(real)].groupby("tool")["run_s"]
+    late = (is_counting_answer(real) & (real["run_s"] > real["timeout_s"])).astype("Int64")
     late = late.where(real["timeout_s"].notna())
     groups = real.groupby("tool")
     table = pd.DataFrame(

@@ -21,6 +21,11 @@ def resource(*parts: str) -> Path:
     return root().joinpath(*parts)
 
 
+def raw_folder() -> Path:
+    """Return where raw results are looked for: ``data/raw`` of the checkout, or of this folder."""
+    return root() / "data" / "raw" if root() == _TREE else Path.cwd() / "data" / "raw"
+
+
 def find(path: str | Path) -> Path:
     """Resolve a user's path against the working directory, then the repository.
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from vnnanalysis.load import INSTANCE
+from vnnanalysis.layouts import INSTANCE
 from vnnanalysis.terms import Verdict
 
 

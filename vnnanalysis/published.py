@@ -87,14 +87,19 @@ def compare(contest: Contest, folder: Path | None = None) -> pd.DataFrame:
 
 
 def _settings_of(printed: pd.DataFrame, kind: Kind, folder: Path) -> list[str]:
-    columns = list(printed.columns)
-    needed = [kind.group, "tool"]
-    missing = [c for c in needed if c not in columns]
-    if missing:
-        raise SchemaError(folder / kind.file, f"expected columns {needed}, found {columns}")
+    path, columns = folder / kind.file, list(printed.columns)
     settings = [c for c in columns if c in ScoringRules.__dataclass_fields__]
-    known = [*settings, "track", kind.group, "rank", "tool", *kind.figures]
-    check_known(f"column of {folder / kind.file}", columns, known)
+    needed = [kind.group, "tool", *kind.figures]
+    try:
+        check_known("column", columns, [*settings, "track", "rank", *needed])
+        check_known("needed column", needed, columns)
+    except UsageError as error:
+        raise SchemaError(path, str(error)) from None
+    if not settings:
+        raise SchemaError(path, "expected columns that name the rules, such as overhead")
+    twice = printed[printed.duplicated([*settings, kind.group, "tool"])]
+    if len(twice):
+        raise SchemaError(path, f"line {twice.index[0] + 2}: this figure stands there already")
     return settings
 
 

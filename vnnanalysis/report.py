@@ -129,6 +129,7 @@ def _run_all(notebooks: list[Path], folder: Path, parameters: Mapping[str, Any],
     executed = folder / "notebooks"
     executed.mkdir()
     given = {**parameters, "out": str(folder.resolve())}
+    others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(len(notebooks), os.cpu_count() or 1), context) as pool:
         jobs = {pool.submit(_run_one, nb, executed / nb.name, given): nb for nb in notebooks}
@@ -145,7 +146,7 @@ def _run_all(notebooks: list[Path], folder: Path, parameters: Mapping[str, Any],
             )
             raise NotebookError(names, "kernel", "ended before it was done (killed?)") from None
         except BaseException:
-            for child in multiprocessing.active_children():
+            for child in set(multiprocessing.active_children()) - others:
                 child.terminate()  # their kernels notice and end too
             raise
 
@@ -200,6 +201,7 @@ def _facts(analysis: Analysis) -> dict[str, Any]:
     return {
         "version": __version__,
         "statistics": list(STATISTICS),
+        "tracks": list(dict.fromkeys(analysis.overall["track"])),
         "sizes": sizes_in_words(judged, edition),
         "rules": rules_in_words(analysis.rules, edition),
         "headline": headline(analysis.overall, edition),
@@ -291,9 +293,16 @@ def _staging(target: Path) -> Path:
 
 
 def _put_in_place(staging: Path, target: Path) -> None:
-    staging.chmod(0o755)
+    """Replace the earlier report; if that fails, it is put back."""
     old = staging.with_name(staging.name + "-old")
-    if target.exists():
+    had_report = target.exists()
+    if had_report:
         target.rename(old)
-    staging.rename(target)
+    try:
+        staging.chmod(0o755)
+        staging.rename(target)
+    except BaseException:
+        if had_report:
+            old.rename(target)
+        raise
     shutil.rmtree(old, ignore_errors=True)

@@ -10,7 +10,7 @@ import pandas as pd
 from vnnanalysis.editions import ALL_TRACKS, Edition, ScoringRules
 from vnnanalysis.errors import check_known
 from vnnanalysis.judging import MAIN_MODE
-from vnnanalysis.load import INSTANCE
+from vnnanalysis.layouts import INSTANCE
 from vnnanalysis.terms import Duplicates, Result, Verdict
 
 BENCHMARK_COLUMNS = [
@@ -29,9 +29,6 @@ STATISTICS = {  # short name: as the report calls it
     "verified": "Num Holds",
     "incorrect": "Mismatched (Incorrect) Results",
 }
-
-
-SHORT_NAMES = {title: short for short, title in STATISTICS.items()}
 
 
 def benchmark_scores(judged: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.DataFrame:
@@ -184,13 +181,11 @@ def statistics(scores: pd.DataFrame, overhead: pd.DataFrame, edition: Edition) -
 
 def _overhead_statistic(overhead: pd.DataFrame) -> pd.DataFrame:
     is_main = overhead["mode"] == MAIN_MODE
-    main = overhead[is_main].rename(columns={"overhead_s": "value"})
-    other = overhead[~is_main].groupby("tool")["overhead_s"].min()
-    return main.assign(
-        statistic=STATISTICS["overhead"],
-        order=-main["value"],
-        cpu_mode=main["tool"].map(other),
-    ).drop(columns="mode")
+    main = overhead[is_main].set_index("tool")["overhead_s"].rename("value")
+    other = overhead[~is_main].groupby("tool")["overhead_s"].min().rename("cpu_mode")
+    table = pd.concat([main, other], axis="columns").rename_axis("tool").reset_index()
+    order = -table["value"].fillna(table["cpu_mode"])
+    return table.assign(statistic=STATISTICS["overhead"], order=order)
 
 
 def instance_table(judged: pd.DataFrame, edition: Edition) -> pd.DataFrame:

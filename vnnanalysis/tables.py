@@ -85,7 +85,9 @@ class Table:
     frame : DataFrame
         The values, not rounded.
     edition : Edition
-        For the names of tools, and the first part of the label.
+        For the names of tools.
+    prefix : str
+        First part of the label: the edition, and its rules where they are not its own.
     formats : mapping of str to callable
         Beside `FORMATS`, by column.
     widths : mapping of str to str
@@ -98,6 +100,7 @@ class Table:
     caption: str
     frame: pd.DataFrame
     edition: Edition
+    prefix: str = ""
     formats: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
     widths: Mapping[str, str] = field(default_factory=dict)
     is_long: bool = False
@@ -105,7 +108,7 @@ class Table:
     @property
     def label(self) -> str:
         """LaTeX label."""
-        return f"tab:{slug(self.edition.id)}-{slug(self.name)}"
+        return f"tab:{slug(self.prefix or self.edition.id)}-{slug(self.name)}"
 
 
 def slug(text: str) -> str:

@@ -1,0 +1,116 @@
+import pandas as pd
+import pytest
+
+from vnnanalysis import summary
+from vnnanalysis.analysis import compare_variants, open_analysis
+from vnnanalysis.disputes import dispute_list
+from vnnanalysis.portfolio import complementarity
+
+
+def test_rules_are_stated_from_their_switches(example_analysis):
+    edition, rules = example_analysis.edition, example_analysis.rules
+    text = " ".join(summary.rules_in_words(rules, edition))
+    assert "worth 10 points, an incorrect one -100" in text
+    assert "earns 2 more, the second fastest 1; times within 0.2 s are equal" in text
+    assert "a tool that stands alone against at least two is wrong" in text
+    assert "for each of its modes" in text
+    assert "randgen" not in text  # no such tool here
+    assert "but not less than 0" in text
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "told"),
+    [
+        ("conflicts", "voting", "the majority is right"),
+        ("conflicts", "ignore", "on which tools disagree counts for nobody"),
+        ("overhead", "single", "One start-up time per tool"),
+        ("overhead", "none", "No start-up time is subtracted"),
+        ("duplicates", "unique", "lists twice counts once"),
+        ("easy_sat_tool", "tool_sound", "A correct sat that tool_sound found too is worth 1"),
+        ("incorrect_points", -150, "an incorrect one -150"),
+        ("time_floor_s", 3, "times below 3 s count as 3 s"),
+    ],
+)
+def test_every_switch_changes_the_words(example_analysis, setting, value, told):
+    rules = example_analysis.rules.with_settings({setting: value})
+    before = summary.rules_in_words(example_analysis.rules, example_analysis.edition)
+    after = summary.rules_in_words(rules, example_analysis.edition)
+    assert told in " ".join(after)
+    assert told not in " ".join(before)
+
+
+def test_no_bonus_is_not_mentioned(example_analysis):
+    rules = example_analysis.rules.with_settings({"fastest_bonus": 0, "second_bonus": 0})
+    assert "fastest" not in " ".join(summary.rules_in_words(rules, example_analysis.edition))
+
+
+def test_sizes(example_analysis):
+    assert summary.sizes_in_words(example_analysis.judged, example_analysis.edition) == [
+        "4 tools took part; 13 instances in 3 benchmarks.",
+        "Not part of the overall score: toy_extra.",
+    ]
+
+
+def test_headline_gives_first_places_and_ties(example_analysis):
+    assert summary.headline(example_analysis.overall, example_analysis.edition) == [
+        "Overall: 1. α-Best (193.8), 2. tool_sound (150.0), 3. tool_wrong (0.0), "
+        "3. tool_absent (0.0)."
+    ]
+    part = open_analysis(edition="example", tools=["tool_absent"])
+    assert summary.headline(part.overall, part.edition) == ["Overall: 3. tool_absent (0.0)."]
+    unscored = open_analysis(edition="example", benchmarks=["toy_extra"])
+    assert summary.headline(unscored.overall, unscored.edition) == [
+        "None of these benchmarks is scored."
+    ]
+
+
+def test_swaps_are_told_with_scores(example_analysis):
+    [told] = summary.swap_sentences(compare_variants(example_analysis), example_analysis.edition)
+    assert told.startswith(
+        "tool_sound and tool_wrong change places with the rules (single / voting"
+    )
+    assert "multi / ignore: tool_sound 133.3, tool_wrong 155.6" in told
+    same = compare_variants(example_analysis, [{"overhead": "single", "conflicts": "voting"}])
+    assert summary.swap_sentences(same, example_analysis.edition) == [
+        "No variant changes the order of the first 3 places."
+    ]
+
+
+def test_conflicts_name_whom_the_rules_penalise(example_analysis):
+    a = example_analysis
+    disputed = dispute_list(a.contest.runs, a.edition, a.rules, a.benchmarks)
+    assert summary.conflict_sentences(disputed, a.judged, a.edition) == [
+        "4 of 13 instances are disputed; incorrect answers under these rules: tool_wrong 2."
+    ]
+    ignoring = open_analysis(edition="example", conflicts="ignore")
+    assert summary.conflict_sentences(disputed, ignoring.judged, a.edition) == [
+        "4 of 13 instances are disputed; no answer is incorrect under these rules."
+    ]
+
+
+def test_complementarity_names_all_leaders(example_analysis):
+    table = complementarity(example_analysis.judged, example_analysis.tools)
+    assert summary.complementarity_sentences(table, example_analysis.edition) == [
+        "Together the tools solve 11 instances; the most that one solves is 9 (α-Best).",
+        "The largest Shapley value is 4.5 (α-Best).",
+        "The most instances that no other solves are 1 (α-Best, tool_sound, tool_wrong).",
+    ]
+    nothing = table[table["tool"] == "tool_absent"]
+    assert summary.complementarity_sentences(nothing, example_analysis.edition) == [
+        "No tool solved anything."
+    ]
+    same = pd.concat([table.head(1), table.head(1)]).assign(unique=0)
+    assert summary.complementarity_sentences(same, example_analysis.edition)[-1] == (
+        "No instance is solved by one tool alone."
+    )
+
+
+def test_the_2021_summary_tells_the_third_place(contest_2021):
+    from vnnanalysis.analysis import analyse
+
+    analysis = analyse(contest_2021, contest_2021.edition.rules)
+    [told] = summary.swap_sentences(compare_variants(analysis), contest_2021.edition)
+    assert "single / odd-one-out: ERAN 581.1, oval 582.0" in told
+    assert "single / voting: ERAN 582.9, oval 581.4" in told
+    text = " ".join(summary.rules_in_words(analysis.rules, analysis.edition))
+    assert "A correct sat that randgen found too is worth 1" in text
