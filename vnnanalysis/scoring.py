@@ -70,7 +70,7 @@ def benchmark_scores(judged: pd.DataFrame, edition: Edition, rules: ScoringRules
     scores["rank"] = _rank(scores, "benchmark", "points", edition)
     place = scores["benchmark"].map({b: i for i, b in enumerate(edition.benchmarks)})
     ordered = scores.assign(place=place, less=-scores["points"])
-    return _sorted(ordered, ["place", "less"], edition)[BENCHMARK_COLUMNS]
+    return _sorted(ordered, ["place", "rank", "less"], edition)[BENCHMARK_COLUMNS]
 
 
 def _percents(scores: pd.DataFrame, edition: Edition, rules: ScoringRules) -> list[Fraction]:
@@ -137,7 +137,7 @@ def overall_scores(
     overall["score"] = overall["score"].astype(float)
     place = overall["track"].map({t: i for i, t in enumerate(edition.tracks)})
     ordered = overall.assign(place=place, less=-overall["score"])
-    return _sorted(ordered, ["place", "less"], edition)[["track", "rank", "tool", "score"]]
+    return _sorted(ordered, ["place", "rank", "less"], edition)[["track", "rank", "tool", "score"]]
 
 
 def statistics(scores: pd.DataFrame, overhead: pd.DataFrame, edition: Edition) -> pd.DataFrame:
@@ -174,7 +174,7 @@ def statistics(scores: pd.DataFrame, overhead: pd.DataFrame, edition: Edition) -
     order = {name: i for i, name in enumerate(STATISTICS.values())}
     place = table["statistic"].map(order)
     ordered = table.assign(place=place, less=-table["order"])
-    return _sorted(ordered, ["place", "less"], edition)[
+    return _sorted(ordered, ["place", "rank", "less"], edition)[
         ["statistic", "rank", "tool", "value", "cpu_mode"]
     ]
 

@@ -169,7 +169,7 @@ def _cells(table: Table, name: Naming, escape: Callable[[str], str]) -> pd.DataF
             texts = [", ".join(map(named, text.split(", "))) for text in texts]
         else:
             if column in table.widths and escape is latex_text:
-                texts = [re.sub(r"(?<=[_-])", _BREAK, text) for text in texts]
+                texts = [re.sub(r"(?<=[_.-])", _BREAK, text) for text in texts]
             texts = [escape(text) for text in texts]
         cells[escape(header)] = texts
     return pd.DataFrame(cells, dtype=object)
