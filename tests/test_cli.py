@@ -65,7 +65,7 @@ def test_set_track_and_selection():
         (["score", "example", "--set", "overhead=simple"], "nearest is 'single'"),
         (["score", "example", "--track", "regular"], "unknown track 'regular'"),
         (["score", "example", "--only", "toy_can"], "nearest is 'toy_cnn'"),
-        (["score", "example", "--benchmarks", "none"], "expected benchmarks/<benchmark>/instances"),
+        (["score", "example", "--benchmarks", "none"], "limits of a tidy file are its own"),
         (["score", "example", "--tools", "best"], "nearest is 'tool_best'"),
         (["score", "example", "--extra", "none.csv"], "no such file"),
         (["score", "2021", "--results", "none"], "expected a checkout of stanleybak"),

@@ -125,6 +125,16 @@ def test_limits_meet_the_runs_by_identity(raw_edition, tmp_path):
     limits.write_bytes(b"./onnx/a.onnx.gz,vnnlib/p.vnnlib.gz,30.0\r\nonnx/b.onnx,vnnlib/q.vnnlib,7")
     runs = load_contest(edition, folder, benchmarks=tmp_path / "repo").runs
     assert dict(zip(runs["instance"], runs["timeout_s"], strict=True)) == {"b-q": 7.0, "a-p": 30.0}
+    mine = tmp_path / "mine.csv"
+    mine.write_text(TIDY + "mine,acas,b-q,sat,1\n")
+    both = load_contest(edition, folder, benchmarks=tmp_path / "repo", extra=[mine]).runs
+    assert both.loc[both["tool"] == "mine", "timeout_s"].tolist() == [7.0]
+    assert both["timeout_s"].notna().all()
+
+
+def test_a_tidy_file_keeps_its_own_limits(tmp_path):
+    with pytest.raises(UsageError, match="limits of a tidy file are its own timeout_s"):
+        load_contest("example", benchmarks=tmp_path)
 
 
 def test_crlf_leaves_no_trace(raw_edition):

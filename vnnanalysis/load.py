@@ -96,13 +96,15 @@ def load_contest(
         For an unknown edition or a folder that does not hold its files.
     """
     edition, log = read_edition(name), Log()
+    if benchmarks is not None and edition.layout is None:
+        raise UsageError(f"{edition.path}: the limits of a tidy file are its own timeout_s column")
     runs = _read_field(edition, results, log, lenient=lenient)
     edition = _complete_edition(edition, runs)
-    for path in map(find, extra):
-        runs, edition = _read_extra(path, runs, edition, log, lenient=lenient)
     if benchmarks is not None:
         runs = _with_limits(runs, find(benchmarks), log)
         log.check(lenient=lenient)
+    for path in map(find, extra):
+        runs, edition = _read_extra(path, runs, edition, log, lenient=lenient)
     _note_duplicates(runs, log)
     problems = pd.DataFrame(log.notes, columns=["file", "line", "column", "value", "problem"])
     runs = _exclude(runs, edition).assign(edition=edition.id)
