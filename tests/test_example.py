@@ -7,7 +7,13 @@ CPU mode (toy_acas) and 4.0 otherwise, 0.5 for all with a single overhead.
 import pytest
 
 from vnnanalysis.analysis import open_analysis
-from vnnanalysis.disputes import by_benchmark, contradictions, dispute_list, penalties
+from vnnanalysis.disputes import (
+    by_benchmark,
+    contradictions,
+    dispute_list,
+    judge_by_policy,
+    penalties,
+)
 from vnnanalysis.portfolio import complementarity, vbs_choices, virtual_best_solver
 from vnnanalysis.scoring import statistics
 
@@ -133,7 +139,8 @@ def test_statistics(example_analysis):
 
 def test_disputes(example_analysis):
     a = example_analysis
-    disputes = dispute_list(a.contest.runs, a.edition, a.rules, a.benchmarks)
+    by_policy = judge_by_policy(a.contest.runs, a.edition, a.rules, a.benchmarks)
+    disputes = dispute_list(by_policy, a.edition)
     assert disputes.drop(columns=["benchmark", "index"]).to_numpy().tolist() == [
         ["a4", "tool_best, tool_sound", "tool_wrong", "unsat", "unsat", "unknown"],
         ["a5", "tool_best, tool_sound", "tool_wrong, tool_absent", *["unknown"] * 3],
@@ -146,7 +153,7 @@ def test_disputes(example_analysis):
         ["toy_cnn", 5, 1, 1, 1, 0],
         ["toy_extra", 2, 0, 0, 0, 0],
     ]
-    wrong = penalties(a.contest.runs, a.edition, a.rules, a.benchmarks)
+    wrong = penalties(by_policy, TOOLS)
     assert wrong.to_numpy().tolist() == [
         ["tool_wrong", 4, 2, 2, 0],
         ["tool_best", 4, 0, 0, 0],

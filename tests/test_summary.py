@@ -3,7 +3,7 @@ import pytest
 
 from vnnanalysis import summary
 from vnnanalysis.analysis import compare_variants, open_analysis
-from vnnanalysis.disputes import dispute_list
+from vnnanalysis.disputes import dispute_list, judge_by_policy
 from vnnanalysis.portfolio import complementarity
 
 
@@ -78,7 +78,8 @@ def test_swaps_are_told_with_scores(example_analysis):
 
 def test_conflicts_name_whom_the_rules_penalise(example_analysis):
     a = example_analysis
-    disputed = dispute_list(a.contest.runs, a.edition, a.rules, a.benchmarks)
+    by_policy = judge_by_policy(a.contest.runs, a.edition, a.rules, a.benchmarks)
+    disputed = dispute_list(by_policy, a.edition)
     assert summary.conflict_sentences(disputed, a.judged, a.edition) == [
         "4 of 13 instances are disputed; incorrect answers under these rules: tool_wrong 2."
     ]

@@ -1,6 +1,6 @@
 """Conflicts: who said what, and what each policy makes of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -9,22 +9,44 @@ from vnnanalysis.judging import is_counting_answer, judge
 from vnnanalysis.layouts import INSTANCE
 from vnnanalysis.terms import Conflicts, Result, Verdict
 
+Policies = Mapping[Conflicts, pd.DataFrame]
 
-def dispute_list(
+
+def judge_by_policy(
     runs: pd.DataFrame, edition: Edition, rules: ScoringRules, benchmarks: Iterable[str]
-) -> pd.DataFrame:
-    """List every instance that some competitors call unsat and others sat.
+) -> dict[Conflicts, pd.DataFrame]:
+    """Judge the full field under every conflict policy.
 
     Parameters
     ----------
     runs : DataFrame
         From `load.load_contest`, of the full field.
     edition : Edition
-        For the order of benchmarks.
+        For overhead modes.
     rules : ScoringRules
         All switches but the conflict policy.
     benchmarks : iterable of str
-        The benchmarks to list.
+        The benchmarks whose rows to return.
+
+    Returns
+    -------
+    dict of Conflicts to DataFrame
+        From `judging.judge`.
+    """
+    names = list(benchmarks)
+    judged = {p: judge(runs, edition, rules.with_settings({"conflicts": p})) for p in Conflicts}
+    return {policy: rows[rows["benchmark"].isin(names)] for policy, rows in judged.items()}
+
+
+def dispute_list(judged: Policies, edition: Edition) -> pd.DataFrame:
+    """List every instance that some competitors call unsat and others sat.
+
+    Parameters
+    ----------
+    judged : mapping of Conflicts to DataFrame
+        From `judge_by_policy`.
+    edition : Edition
+        For the order of benchmarks.
 
     Returns
     -------
@@ -32,11 +54,8 @@ def dispute_list(
         Columns benchmark, index, instance, unsat and sat (tools), and for each policy
         what it takes for the truth.
     """
-    judged = {p: judge(runs, edition, rules.with_settings({"conflicts": p})) for p in Conflicts}
     first = judged[Conflicts.VOTING]
-    first = first[~first["tool"].isin(edition.extra_tools)]
-    disputed = first[(first["n_unsat"] > 0) & (first["n_sat"] > 0) & (first["excluded"] == "")]
-    disputed = disputed[disputed["benchmark"].isin(list(benchmarks))]
+    disputed = first[_is_disputed(first) & ~first["tool"].isin(edition.extra_tools)]
     table = disputed.drop_duplicates(INSTANCE)[[*INSTANCE, "index"]]
     for answer in (Result.UNSAT, Result.SAT):
         said = disputed[disputed["result"] == answer]
@@ -52,26 +71,26 @@ def dispute_list(
     return table[columns].reset_index(drop=True)
 
 
-def penalties(
-    runs: pd.DataFrame, edition: Edition, rules: ScoringRules, benchmarks: Iterable[str]
-) -> pd.DataFrame:
+def penalties(judged: Policies, tools: Sequence[str]) -> pd.DataFrame:
     """Count every tool's disputed answers, and those that each policy penalises.
+
+    Parameters
+    ----------
+    judged : mapping of Conflicts to DataFrame
+        From `judge_by_policy`.
+    tools : sequence of str
+        The tools to count for.
 
     Returns
     -------
     DataFrame
         Columns tool, disputed, and one per policy; tools without a dispute are left out.
     """
-    benchmarks = list(benchmarks)
-    table = pd.DataFrame(index=pd.Index(edition.tools, name="tool"))
-    for policy in Conflicts:
-        judged = judge(runs, edition, rules.with_settings({"conflicts": policy}))
-        judged = judged[judged["benchmark"].isin(benchmarks)]
-        if "disputed" not in table:
-            table["disputed"] = judged.loc[_is_disputed(judged), "tool"].value_counts()
-        wrong = judged["verdict"] == Verdict.INCORRECT
-        table[str(policy)] = judged.loc[wrong, "tool"].value_counts()
-    table = table.fillna(0).astype(int)
+    first = judged[Conflicts.VOTING]
+    counts = {"disputed": first.loc[_is_disputed(first), "tool"].value_counts()}
+    for policy, rows in judged.items():
+        counts[str(policy)] = rows.loc[rows["verdict"] == Verdict.INCORRECT, "tool"].value_counts()
+    table = pd.DataFrame(counts, index=pd.Index(tools, name="tool")).fillna(0).astype(int)
     table = table[table["disputed"] > 0]
     by = [str(Conflicts.VOTING), "disputed"]
     return table.sort_values(by, ascending=False, kind="stable").reset_index()

@@ -24,7 +24,7 @@ from tqdm import tqdm
 
 from vnnanalysis import __version__
 from vnnanalysis.analysis import Analysis, compare_variants, open_analysis
-from vnnanalysis.disputes import dispute_list
+from vnnanalysis.disputes import dispute_list, judge_by_policy
 from vnnanalysis.errors import NotebookError, UsageError
 from vnnanalysis.latex import HOW_TO_GET, compile_report, has_latex, write_report
 from vnnanalysis.notebooks import list_notebooks, run_notebook
@@ -196,7 +196,10 @@ def _write_page(analysis: Analysis, executed: list[Path], folder: Path) -> None:
 def _facts(analysis: Analysis) -> dict[str, Any]:
     """Collect the sentences of the LaTeX report."""
     edition, judged = analysis.edition, analysis.judged
-    disputed = dispute_list(analysis.contest.runs, edition, analysis.rules, analysis.benchmarks)
+    disputed = dispute_list(
+        judge_by_policy(analysis.contest.runs, edition, analysis.rules, analysis.benchmarks),
+        edition,
+    )
     adds = complementarity(judged, analysis.tools)
     return {
         "version": __version__,
