@@ -36,6 +36,12 @@ def test_score_in_every_format(by, columns, n_rows):
     assert "Example contest" in run("score", "example", "--by", by).stdout
 
 
+def test_latex_of_two_variants_has_two_labels():
+    latex = run("score", "example", "--set", "conflicts=voting", "--format", "latex").stdout
+    assert r"\label{tab:example-multi-voting-overall}" in latex
+    assert r"\label{tab:example-overall}" in run("score", "example", "--format", "latex").stdout
+
+
 def test_columns_are_the_documented_ones():
     assert ",".join(BENCHMARK_COLUMNS) == (
         "track,benchmark,rank,tool,verified,falsified,fastest,incorrect,points,percent,solved_percent"

@@ -27,6 +27,13 @@ def test_p1_zero_times_are_drawn_at_a_stated_floor_and_still_counted(tidy):
     assert "at least 0.01 s" in axes.get_ylabel()
 
 
+def test_a_cactus_of_times_at_the_floor_still_has_an_axis(tidy):
+    analysis = open_analysis(edition=str(tidy(HEADER + "a,x,i,unsat,1\n")))
+    low, high = figures.cactus(analysis.judged, analysis.edition, analysis.tools).axes[0].get_ylim()
+    assert low < 1.0 < high
+    assert high >= 10
+
+
 def test_p3_only_correct_answers_are_on_a_curve(example_analysis):
     a = example_analysis
     figure = figures.cactus(a.judged, a.edition, a.tools)

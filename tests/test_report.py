@@ -185,7 +185,7 @@ def test_executed_notebooks_hold_no_error(example_report):
         assert set(kinds) <= {"execute_result", "display_data"}
 
 
-def test_nothing_changed_is_quick_and_said(example_report, capsys):
+def test_nothing_changed_is_quick_and_said(example_report):
     said = []
     built = report.build_report(PARAMETERS, example_report, say=said.append)
     assert built == example_report

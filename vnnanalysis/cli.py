@@ -109,7 +109,9 @@ def _printed(analysis: Analysis, frame: Any, by: str, form: str) -> str:
         return frame.to_json(orient="records", indent=1, force_ascii=False) + "\n"
     what = {"overall": "overall score", "benchmark": "benchmark scores", "instance": "judged rows"}
     caption = f"{analysis.edition.title}: {what[by]} ({rules_in_short(analysis.rules)})"
-    table = Table(slug(by), caption, frame, analysis.edition, is_long=by != "overall")
+    table = Table(
+        by, caption, frame, analysis.edition, prefix=analysis.label, is_long=by != "overall"
+    )
     return to_latex(table) if form == "latex" else to_text(table)
 
 

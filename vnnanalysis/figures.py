@@ -131,6 +131,7 @@ def _draw_cactus(
                 label=f"{label_of(edition, tool)} ({len(times)})",
             )  # fmt: skip
     axes.set_yscale("log")
+    axes.set_ylim(bottom=floor_s * 0.8, top=max(axes.get_ylim()[1], floor_s * 10))
     axes.set_xlim(left=0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     axes.yaxis.set_minor_formatter(NullFormatter())

@@ -138,7 +138,7 @@ def _run_all(notebooks: list[Path], folder: Path, parameters: Mapping[str, Any],
                 failure = job.result()
                 if failure:
                     raise NotebookError(*failure)
-                bar.set_description_str(jobs[job].stem)
+                bar.set_description_str(f"notebooks ({jobs[job].stem} done)")
                 bar.update()
         except BrokenProcessPool:
             names = ", ".join(
