@@ -27,8 +27,9 @@ def test_p1_zero_times_are_drawn_at_a_stated_floor_and_still_counted(tidy):
     assert "at least 0.01 s" in axes.get_ylabel()
 
 
-def test_a_cactus_of_times_at_the_floor_still_has_an_axis(tidy):
-    analysis = open_analysis(edition=str(tidy(HEADER + "a,x,i,unsat,1\n")))
+def test_a_cactus_of_times_within_a_decade_still_has_two_labels(tidy):
+    rows = "a,x,i,unsat,1\na,x,j,unsat,7\n"  # 1 s and, after the overhead, 6 s
+    analysis = open_analysis(edition=str(tidy(HEADER + rows)))
     low, high = figures.cactus(analysis.judged, analysis.edition, analysis.tools).axes[0].get_ylim()
     assert low < 1.0 < high
     assert high >= 10
