@@ -1,10 +1,13 @@
 import dataclasses
 
+import pandas as pd
 import pytest
+from conftest import real_path
 
-from vnnanalysis.editions import ScoringRules, list_editions, read_edition
+from vnnanalysis.editions import list_editions, read_edition, read_rules, tool_slots
 from vnnanalysis.errors import SchemaError, UsageError
-from vnnanalysis.terms import Conflicts, Overhead
+from vnnanalysis.rules import ScoringRules, words
+from vnnanalysis.terms import Conflicts, Duplicates, Overhead, Tolerance, Unchecked
 
 TOML = """
 title = "T"
@@ -32,7 +35,9 @@ def test_every_edition_is_sound():
     for name in list_editions():
         edition = read_edition(name)
         assert edition.title
-        assert len(edition.commit) == 40
+        assert len(edition.results.commit) == 40
+        assert edition.rules.with_settings({}) == edition.rules
+        assert edition.variant_grid()
         assert len(set(edition.benchmarks)) == len(edition.benchmarks)
 
 
@@ -115,3 +120,121 @@ def test_a_benchmark_is_in_one_track(tmp_path):
     path.write_text(TOML + '[tracks.more]\nbenchmarks = ["acas"]\n')
     with pytest.raises(SchemaError, match="more than one track: acas"):
         read_edition(str(path))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("[layout]", "[layout]\nkind = 'problem'", "'problem': nearest is 'problems'"),
+        ("[layout]", "[layout]\nlabels = { crashed = 'eror' }", "'eror' is not a valid Result"),
+        ("[rules]", "[variants]\nconflicts = ['votng']\n[rules]", "'votng': nearest is 'voting'"),
+        ("[rules]", "[variants]\nconflict = ['voting']\n[rules]", "nearest is 'conflicts'"),
+        ("[rules]", "[verdicts]\ntolerance = 'tiny'\n[rules]", "'tiny' is not a valid Tolerance"),
+        ("[rules]", "[benchmarks]\nacass = 'ACAS'\n[rules]", "'acass': nearest is 'acas'"),
+        ("tracks.main", "tracks.all", "a track may not be called 'all'"),
+        ("[tools]", "[statistics]\nsolvd = 'Solved'\n[tools]", "'solvd': nearest is 'solved'"),
+        ('"{tool}.csv"', '"{tool}.csv"\nbenchmark_id = "{yeer}"', "'yeer': nearest is 'year'"),
+        ('"{tool}.csv"', '"{tool}.csv"\nbenchmark_id = 5', "expected a text, found 5"),
+        ('"{tool}.csv"', "[1]", r"expected a list of texts, found \[1\]"),
+        (
+            '"{tool}.csv"',
+            '"{tool}.csv"\nstart_up_only = "acas"',
+            "start_up_only in .layout.: expec",
+        ),
+        ('"{tool}.csv"', '"{tool}.csv"\ntimeout_s = "9"', "expected seconds, found '9'"),
+        ('"{tool}.csv"', '"{tool}.csv"\nkind = "problems"', "expected a key 'unlisted'"),
+        ('["acas", "cifar"]', '"acas"', "benchmarks in .tracks.: expected a list"),
+        ("unscored = [", 'scored = "false"\nunscored = [', "scored: expected true or false"),
+        ("[rules]", "[verdicts]\ntolerance = 'any'\norigin = 'publishd'\n[rules]", "'published'"),
+        ("[rules]", "[rules]\ncorrect_points = 10.9", "correct_points: expected int, found 10.9"),
+        ("[rules]", "[rules]\nincorrect_points = true", "expected int, found True"),
+        ("[layout]", "[source]\ncommit = 'abc1234'\n[layout]", "all 40 digits of it, found 'abc"),
+        ("display =", "file = 'b', display =", "two tools with the same file: b, b"),
+        ('tool = "a"\nbenchmark = "acas"\n', "", "a skip without tool, benchmark or network"),
+        ('a = { display = "A" }', "a = 5", "expected keys and values, found 5"),
+        ('CPU = ["acas"]', 'CPU = "acas"', "expected names with lists"),
+        ("[rules]", "[variants]\nconflicts = 'voting'\n[rules]", "expected names with lists"),
+        ('"{tool}.csv"', '""', "expected a path with one {tool}, found ''"),
+        ('"{tool}.csv"', '"{tool}{tool}"', "expected a path with one {tool}"),
+        ('"{tool}.csv"', '"{tool}.csv"\nbenchmark_id = "{}"', "unknown field of benchmark_id ''"),
+        ('"{tool}.csv"', '"{tool}.csv"\nbenchmark_id = "{year:d}"', "alone"),
+        ('"{tool}.csv"', '"{tool}.csv"\nnetworks = 1', "networks.: expected names with texts"),
+    ],
+)
+def test_a_wrong_section_of_later_years_is_refused(tmp_path, old, new, expected):
+    path = tmp_path / "t.toml"
+    path.write_text(TOML.replace(old, new, 1))
+    with pytest.raises(SchemaError, match=expected):
+        read_edition(str(path))
+
+
+def test_an_unscored_track(tmp_path):
+    path = tmp_path / "t.toml"
+    path.write_text(TOML + '[tracks.rest]\nbenchmarks = ["x", "y"]\nscored = false\n')
+    edition = read_edition(str(path))
+    assert edition.scored == ("acas",)
+    assert edition.track_names == ("main", "rest", "scored", "unscored", "all")
+    assert edition.in_track("rest") == ("x", "y")
+    assert edition.in_track("scored") == ("acas",)
+    assert edition.in_track("unscored") == ("cifar", "x", "y")
+    assert edition.in_track("all") == ("acas", "cifar", "x", "y")
+    with pytest.raises(UsageError, match="unknown track 'rst': nearest is 'rest'"):
+        edition.in_track("rst")
+
+
+@pytest.mark.parametrize("year", ["2022", "2023", "2024", "2025"])
+def test_ids_and_tracks_are_those_of_the_published_tables(year):
+    edition = read_edition(year)
+    printed = pd.read_csv(real_path("published", year, "benchmarks.csv"))
+    for track, rows in printed.groupby("track"):
+        assert set(edition.in_track(str(track))) == set(rows["benchmark"])
+    assert set(printed["tool"]) <= set(edition.tools)
+
+
+def test_commits_are_those_of_the_files_at_hand():
+    known = dict(line.split() for line in real_path("COMMITS.txt").read_text().splitlines())
+    for name in list_editions():
+        edition = read_edition(name)
+        for source in (edition.results, edition.benchmark_files):
+            assert source.commit == known.get(source.repository, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("2023", {}),
+        ("2023-per-tool", {"conflicts": "per-tool"}),
+        ("2025-zero", {"tolerance": "zero"}),
+        ("2021-single-odd-one-out", {"overhead": "single", "conflicts": "odd-one-out"}),
+    ],
+)
+def test_a_rule_set_by_name(name, settings):
+    assert read_rules(name) == read_edition(name[:4]).rules.with_settings(settings)
+
+
+@pytest.mark.parametrize("name", ["2012", "2023-per", "2023-per-tools", "2021-1.0", "", "example",
+                                  "2023-voting-per-tool"])  # fmt: skip
+def test_a_wrong_rule_set(name):
+    with pytest.raises(UsageError, match=r"unknown|expected one value"):
+        read_rules(name)
+
+
+def test_every_word_names_one_switch():
+    """``single``, ``voting``, ...: a value that two switches have could not be told apart."""
+    values = [
+        str(v) for kind in (Conflicts, Overhead, Duplicates, Tolerance, Unchecked) for v in kind
+    ]
+    assert len(set(values)) == len(values) == len(words())
+
+
+def test_a_tool_has_the_same_colour_in_all_editions():
+    slots = {}
+    for name in list_editions():
+        edition = read_edition(name)
+        own = tool_slots(edition)
+        assert len(set(own.values())) == len(own)
+        assert max(own.values(), default=0) < 16  # as many colours there are
+        for tool, slot in own.items():
+            assert slots.setdefault(edition.family(tool), slot) == slot
+    recurring = ["alpha_beta_crown", "nnenum", "marabou", "nnv", "neuralsat", "pyrat", "cora"]
+    assert len({slots[f] for f in recurring}) == len(recurring)

@@ -1,7 +1,9 @@
 """The vocabulary: what a tool can say, and what we can say of it."""
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
+from fnmatch import fnmatchcase
 
 
 class Result(StrEnum):
@@ -37,6 +39,48 @@ class Conflicts(StrEnum):
     VOTING = "voting"  # the majority
     ODD_ONE_OUT = "odd-one-out"  # the others, if exactly one tool stands alone
     IGNORE = "ignore"  # nobody: the instance does not count
+    ALL_UNSAT = "all-unsat"  # taken as unsat, and every answer as if it had said so
+    ON_CONFLICT = "on-conflict"  # any tool's valid counterexample, looked at on conflict only
+    AS_PRESENTED = "as-presented"  # any tool's valid counterexample, every sat needs one
+    FIRST_VALID = "first-valid"  # as presented, but only the first tool with one has credit
+    PER_TOOL = "per-tool"  # a sat is worth what its own counterexample is
+
+    @property
+    def uses_checks(self) -> bool:
+        """Whether counterexamples decide, and not votes."""
+        return self in (self.ON_CONFLICT, self.AS_PRESENTED, self.FIRST_VALID, self.PER_TOOL)
+
+
+class Check(StrEnum):
+    """What became of checking a counterexample; the organisers' words where they have one."""
+
+    CORRECT = "correct"
+    UP_TO_TOLERANCE = "correct_up_to_tolerance"
+    NO_CE = "no_ce"  # none was given
+    EXEC_DOESNT_MATCH = "exec_doesnt_match"  # the network's output is another than claimed
+    SPEC_NOT_VIOLATED = "spec_not_violated"
+    MALFORMED = "malformed"
+    WRONG_SHAPE = "wrong_shape"
+    INVALID = "invalid"  # one of the four above; the source does not say which
+    UNSUPPORTED = "unsupported"  # we cannot check it
+    NOT_AVAILABLE = "not_available"  # a file is absent here
+    UNCHECKED = "unchecked"  # no verdict is known
+
+
+class Tolerance(StrEnum):
+    """How exact a counterexample must be to prove sat, the laxest first."""
+
+    ANY = "any"  # valid within the competition's tolerances
+    SMALL = "small"  # 1e-7 on constraints and 1e-6 on outputs, relative (2025)
+    ZERO = "zero"  # exactly
+    AS_COMMITTED = "as-committed"  # none proves sat (what the code of 2024 does)
+
+
+class Unchecked(StrEnum):
+    """What a sat is worth whose counterexample nobody has checked."""
+
+    CREDITED = "credited"  # as if valid within tolerance: points, but it proves nothing
+    PENALISED = "penalised"  # as if no counterexample had been given
 
 
 class Duplicates(StrEnum):
@@ -69,7 +113,7 @@ LABEL_FAMILIES = (
 )
 
 
-def parse_label(text: str) -> Result | None:
+def parse_label(text: str, table: Mapping[str, Result] | None = None) -> Result | None:
     """Map a raw label to a result.
 
     Case and surrounding blanks do not matter. A label with a witness glued to it
@@ -80,6 +124,8 @@ def parse_label(text: str) -> Result | None:
     ----------
     text : str
         The label as it stands in the file.
+    table : mapping of str to Result, optional
+        Further labels, in lower case, that an edition knows; a ``*`` stands for any text.
 
     Returns
     -------
@@ -92,6 +138,9 @@ def parse_label(text: str) -> Result | None:
     (<Result.SAT: 'sat'>, <Result.ERROR: 'error'>, None)
     """
     label = text.strip().lower()
+    for pattern, result in (table or {}).items():
+        if fnmatchcase(label, pattern):
+            return result
     prefix, glued, _ = label.partition("(")
     known = _known_label(prefix.strip() if glued and prefix.strip() else label)
     return None if glued and known in ANSWERS else known
