@@ -1,5 +1,6 @@
 """Shared by all tests: the invented contest, small raw folders, the organisers' real files."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -37,6 +38,19 @@ def real_path(*parts: str) -> Path:
     pytest.skip(f"no real data: {path} does not exist (set VNNANALYSIS_REAL_DATA)")
 
 
+def raw_of(edition: str) -> Path:
+    """Return the folder with an edition's raw results, or skip the test."""
+    if edition == "study":
+        return real_path("study")
+    return real_path("results", f"vnncomp{edition}_results")
+
+
+@functools.cache
+def contest_of_year(edition: str) -> Contest:
+    """Load an edition once per test process."""
+    return load_contest(edition, raw_of(edition))
+
+
 @pytest.fixture(scope="session")
 def example() -> Contest:
     """The embedded example contest."""
@@ -50,7 +64,7 @@ def example_analysis() -> Analysis:
 
 @pytest.fixture(scope="session")
 def contest_2021() -> Contest:
-    return load_contest("2021", real_path("results", "vnncomp2021_results"))
+    return contest_of_year("2021")
 
 
 @pytest.fixture

@@ -1,70 +1,86 @@
-"""One row of a raw file to a record: the competition's layout, and the tidy one.
+"""One row of a raw file to a record; the competition's csv files, without header.
 
-The competition's csv files have one row per instance and no header; a tidy csv has a header
-(``tool, benchmark, instance, result, time_s[, timeout_s]``).
+What a row of another layout identifies is read in `tidy` and `problems`.
 """
 
+import ast
 import posixpath
 import re
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from vnnanalysis.editions import Edition
 from vnnanalysis.errors import RawDataError, nearest
-from vnnanalysis.rows import Log, Row, lines, split_line
+from vnnanalysis.rows import Log, Row
 from vnnanalysis.terms import ANSWERS, LABELS, Result, parse_label
 
 INSTANCE = ["benchmark", "instance"]
 RAW_FIELDS = ("category", "network", "property", "prepare time", "result", "run time")
-TIDY_FIELDS = ("tool", "benchmark", "instance", "result", "time_s")
-TIDY_OPTIONAL = ("timeout_s",)
 
 _PATH = re.compile(
     r"(?:.*?vnncomp(?P<year>\d{4})_benchmarks/)?(?:.*?/)?benchmarks/(?P<folder>[^/]+)/"
-    r"(?:\d+\.\d+/)?(?P<rest>.+)"
+    r"(?:(?P<version>\d+\.\d+)/)?(?P<rest>.+)"
 )
+_AND = " & "  # between several networks
 _TEST_NETWORKS = ("test_nano", "test_tiny")
 
 Record = dict[str, Any]
 Identify = Callable[[Row], Record]
 
 
-def read_record(row: Row, identify: Identify, log: Log) -> Record | None:
+class BenchmarkPath(NamedTuple):
+    """What identifies a network or a property in the repository of benchmarks."""
+
+    year: str  # of the repository; may be empty
+    folder: str  # the benchmark's
+    version: str  # of VNN-LIB; empty where the benchmark has no such directory
+    path: str  # below all that, without .gz
+
+
+def read_record(
+    row: Row, identify: Identify, log: Log, labels: Mapping[str, Result] | None = None
+) -> Record | None:
     """Read a row; one whose identity is sound but whose values are not is excluded."""
     try:
         record = identify(row)
     except RawDataError as error:
         log.set_aside(error)
         return None
-    record |= {"excluded": "", "source": f"{row.path.name}:{row.line}"}
+    record |= {"excluded": "", "source": f"{log.shown(row.path)}:{row.line}"}
     try:
-        return record | _measurement(row)
+        return record | _measurement(row, labels)
     except RawDataError as error:
         log.set_aside(error)
         excluded = f"bad row: column {error.column}: {error.value!r}"
         return record | {"result": str(Result.UNKNOWN), "excluded": excluded}
 
 
-def _measurement(row: Row) -> Record:
+def _measurement(row: Row, labels: Mapping[str, Result] | None) -> Record:
     raw = row.raw("result")
-    result = parse_label(raw)
+    result = parse_label(raw, labels)
     if result is None:
         raise row.error("result", f"a label ({nearest(raw.partition('(')[0].strip(), LABELS)})")
-    is_raw = "run time" in row.names
+    time = "run time" if "run time" in row.names else "time_s"
     return {
         "result": str(result),
         "result_raw": raw.strip(),
-        "run_s": row.seconds("run time" if is_raw else "time_s", needed=result in ANSWERS),
-        "prepare_s": row.seconds("prepare time") if is_raw else np.nan,
+        "run_s": row.seconds(time, needed=result in ANSWERS),
+        "prepare_s": row.seconds("prepare time") if "prepare time" in row.names else np.nan,
         "timeout_s": row.seconds("timeout_s") if "timeout_s" in row.names else np.nan,
     }
 
 
-def relative_path(path: str) -> tuple[str, str, str] | None:
+def identity(tool: str, benchmark: str, *, network: str, **more: Any) -> Record:
+    """Return the identifying part of a record; what is not given is empty."""
+    empty = {"benchmark_year": "", "category": benchmark, "vnnlib_version": "", "property": "",
+             "witness": "", "is_test": False, "network": network}  # fmt: skip
+    return {"tool": tool, "benchmark": benchmark, **empty, **more}
+
+
+def relative_path(path: str) -> BenchmarkPath | None:
     """Split a network's or property's path into what identifies it.
 
     Parameters
@@ -74,108 +90,142 @@ def relative_path(path: str) -> tuple[str, str, str] | None:
 
     Returns
     -------
-    tuple of str, or None
-        Year of the benchmark repository (may be empty), benchmark folder, and the path
-        below it without VNN-LIB version directory and without ``.gz``; None if the path
-        has no benchmark in it.
+    BenchmarkPath, or None
+        None if the path has no benchmark in it.
 
     Examples
     --------
     >>> relative_path("vnncomp2022_benchmarks/benchmarks/rl_benchmarks/1.0/./onnx/a.onnx.gz")
-    ('2022', 'rl_benchmarks', 'onnx/a.onnx')
+    BenchmarkPath(year='2022', folder='rl_benchmarks', version='1.0', path='onnx/a.onnx')
     """
-    match = _PATH.fullmatch(posixpath.normpath(path.strip()))
+    match = _PATH.fullmatch(normal_path(path))
     if match is None:
         return None
-    return match["year"] or "", match["folder"], match["rest"].removesuffix(".gz")
+    return BenchmarkPath(
+        match["year"] or "", match["folder"], match["version"] or "", match["rest"]
+    )
 
 
-def _split_path(row: Row, name: str) -> tuple[str, str, str]:
-    parts = relative_path(row.text(name))
+def normal_path(path: str) -> str:
+    """Return a path without ``./``, doubled slashes and ``.gz``."""
+    return posixpath.normpath(path.strip()).removesuffix(".gz")
+
+
+def networks_of(field: str) -> list[tuple[str, str]] | None:
+    """Read a network field: one path, or a list of (name, path) pairs.
+
+    Returns
+    -------
+    list of tuple of str, or None
+        Name (empty for a single path) and path, by name; None if it is of another form.
+
+    Examples
+    --------
+    >>> networks_of("[('f', 'onnx/a.onnx'), ('g', 'onnx/b.onnx')]")
+    [('f', 'onnx/a.onnx'), ('g', 'onnx/b.onnx')]
+    """
+    if not field.strip().startswith(("[", "(")):
+        return [("", field)]
+    try:
+        pairs = ast.literal_eval(field.strip())
+    except (SyntaxError, ValueError):
+        return None
+    is_pair = [isinstance(p, (tuple, list)) and [type(x) for x in p] == [str, str] for p in pairs]
+    return sorted((name, path) for name, path in pairs) if pairs and all(is_pair) else None
+
+
+def join_networks(pairs: list[tuple[str, str]]) -> str:
+    """Write networks as one text: a path, or ``name=path & name=path``."""
+    if len(pairs) == 1:
+        return pairs[0][1]
+    return _AND.join(f"{name}={path}" for name, path in pairs)
+
+
+def _stem(networks: str) -> str:
+    paths = networks.split(_AND)
+    if len(paths) > 1:
+        paths = [path.partition("=")[2] for path in paths]
+    names = [path.rpartition("/")[2] for path in paths]
+    return "_".join(name.removesuffix(".onnx").removesuffix(".vnnlib") for name in names)
+
+
+def stem_names(runs: pd.DataFrame) -> list[str]:
+    """Name every row by the stems of its networks and of its property, ``network-property``."""
+    stems = {path: _stem(path) for path in {*runs["network"], *runs["property"]}}
+    pairs = zip(runs["network"], runs["property"], strict=True)
+    return [f"{stems[network]}-{stems[prop]}" for network, prop in pairs]
+
+
+def _split_path(row: Row, name: str, text: str) -> BenchmarkPath:
+    parts = relative_path(text)
     if parts is None:
         raise row.error(name, "a path with benchmarks/<benchmark>/ in it")
     return parts
 
 
-def raw_identity(tool: str, edition: Edition) -> Identify:
-    """Return the reader of what identifies a row in one tool's file."""
+def _split_networks(row: Row) -> tuple[list[tuple[str, str]], list[BenchmarkPath]]:
+    pairs = networks_of(row.text("network"))
+    if pairs is None:
+        raise row.error("network", "a path, or a list of ('name', 'path') pairs")
+    return pairs, [_split_path(row, "network", path) for _, path in pairs]
+
+
+def raw_identity(tool: str, edition: Edition, folder: str = "") -> Identify:
+    """Return the reader of what identifies a row in one of a tool's files.
+
+    Parameters
+    ----------
+    tool : str
+        The tool.
+    edition : Edition
+        For the layout and the known benchmarks.
+    folder : str
+        The benchmark that the file is for, if it is for one.
+    """
     layout = edition.layout
     assert layout is not None
 
     def identify(row: Row) -> Record:
         category = row.text("category")
-        year, folder, network = _split_path(row, "network")
-        benchmark = layout.benchmark_id.format(category=category, year=year)
+        pairs, networks = _split_networks(row)
+        first, prop = networks[0], _split_path(row, "property", row.text("property"))
+        is_test = first.folder == "test" and posixpath.basename(first.path).startswith(
+            _TEST_NETWORKS
+        )
+        benchmark = layout.benchmark_id.format(category=category, year=first.year)
+        if folder and not first.year and folder.endswith(f"_{category}"):
+            benchmark = folder  # which names the year that the path does not
         start_up_only = category in layout.start_up_only
-        is_test = folder == "test" and posixpath.basename(network).startswith(_TEST_NETWORKS)
-        if not start_up_only and benchmark not in edition.benchmarks:
-            known = nearest(benchmark, edition.benchmarks)
-            raise row.error("category", f"a benchmark ({known})")
-        if folder != category and not is_test:
+        if not is_test and not start_up_only:
+            _check_benchmark(row, benchmark, edition.benchmarks, folder)
+        if not is_test and any(path.folder != category for path in networks):
             raise row.error("network", f"a path with benchmarks/{category}/ in it")
-        return {
-            "tool": tool,
-            "benchmark": benchmark,
-            "benchmark_year": year,
-            "network": network,
-            "property": _split_path(row, "property")[2],
-            "is_test": is_test or start_up_only,
-        }
+        named = zip(pairs, networks, strict=True)
+        return identity(
+            tool,
+            benchmark,
+            network=join_networks([(name, split.path) for (name, _), split in named]),
+            category=category,
+            benchmark_year=first.year,
+            vnnlib_version=first.version,
+            property=prop.path,
+            witness=_witness(pairs, first.path, prop.path),
+            is_test=is_test or start_up_only,
+        )
 
     return identify
 
 
-def tidy_header(path: Path) -> tuple[str, ...]:
-    """Return the column names of a tidy csv file, which must be the documented ones."""
-    line, text = next(iter(lines(path)), (1, b'""'))
-    names = tuple(name.strip() for name in split_line(path, line, text))
-    header = f"a header of {', '.join(TIDY_FIELDS)}[, {', '.join(TIDY_OPTIONAL)}]"
-    for position, name in enumerate(names, 1):
-        if name not in (*TIDY_FIELDS, *TIDY_OPTIONAL) or name in names[: position - 1]:
-            raise RawDataError(path, line, str(position), name, header)
-    for name in TIDY_FIELDS:
-        if name not in names:
-            found = ",".join(names)
-            raise RawDataError(path, line, str(len(names)), found, f"{header}: no {name}")
-    return names
+def _check_benchmark(row: Row, benchmark: str, known: tuple[str, ...], folder: str) -> None:
+    if folder and benchmark != folder:
+        raise row.error("category", f"a row of {folder}, as the file's folder says")
+    if known and benchmark not in known:
+        raise row.error("category", f"a benchmark ({nearest(benchmark, known)})")
 
 
-def tidy_identity(edition: Edition, beside: pd.DataFrame | None = None) -> Identify:
-    """Return the reader of a tidy row's identity, which must be new and, beside an edition, known.
-
-    An instance may stand only once per tool here: a tidy file is written by hand or by a
-    script, and a second line for the same instance is a mistake in it.
-    """
-    seen: dict[tuple[str, ...], int] = {}
-    taken = set() if beside is None else {*beside["tool"], *edition.tools}
-    known = None if beside is None else _instances_by_benchmark(beside)
-    benchmarks = edition.benchmarks if known is None else known
-
-    def identify(row: Row) -> Record:
-        tool, benchmark, instance = (row.text(name) for name in ("tool", "benchmark", "instance"))
-        if tool in taken:
-            raise row.error("tool", "a name that no other tool has")
-        if benchmarks and benchmark not in benchmarks:
-            raise row.error("benchmark", f"a benchmark ({nearest(benchmark, benchmarks)})")
-        if known is not None and instance not in known[benchmark]:
-            near = nearest(instance, known[benchmark]).partition(";")[0]
-            raise row.error("instance", f"an instance of {benchmark} ({near})")
-        first = seen.setdefault((tool, benchmark, instance), row.line)
-        if first != row.line:
-            raise row.error("instance", f"each instance once per tool (it stands in line {first})")
-        return {
-            "tool": tool,
-            "benchmark": benchmark,
-            "benchmark_year": "",
-            "instance": instance,
-            "network": instance,
-            "property": "",
-            "is_test": False,
-        }
-
-    return identify
-
-
-def _instances_by_benchmark(runs: pd.DataFrame) -> dict[str, list[str]]:
-    names = runs.loc[~runs["is_test"], INSTANCE].drop_duplicates()
-    return {str(b): list(group) for b, group in names.groupby("benchmark")["instance"]}
+def _witness(pairs: list[tuple[str, str]], network: str, prop: str) -> str:
+    """Return the stem of a counterexample's file: names of several networks, or the one's stem."""
+    names = "_".join(name for name, _ in pairs)
+    return f"{names or posixpath.basename(network).removesuffix('.onnx')}_" + posixpath.basename(
+        prop
+    ).removesuffix(".vnnlib")

@@ -1,20 +1,20 @@
 """Raw result files to runs: the only reader of raw results.
 
-Two layouts: the competition's csv files (one per tool, no header) and a tidy csv
-(``tool, benchmark, instance, result, time_s[, timeout_s]``, with a header).
+Three layouts: the competition's csv files (`layouts`), a tidy csv with a header (`tidy`) and
+the study's lists of problems (`problems`).
 """
 
 import dataclasses
-import posixpath
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
-from vnnanalysis.editions import MAIN_TRACK, Edition, Track, read_edition
-from vnnanalysis.errors import UsageError, nearest
+from vnnanalysis.checks import load_checks, no_checks
+from vnnanalysis.editions import MAIN_TRACK, UNSCORED, Edition, Layout, Track, read_edition
+from vnnanalysis.errors import UsageError
+from vnnanalysis.files import ToolFile, has_files, results_folder, tool_files
 from vnnanalysis.layouts import (
     INSTANCE,
     RAW_FIELDS,
@@ -22,19 +22,19 @@ from vnnanalysis.layouts import (
     Record,
     raw_identity,
     read_record,
-    tidy_header,
-    tidy_identity,
+    stem_names,
 )
+from vnnanalysis.limits import with_limits
 from vnnanalysis.paths import find, raw_folder
-from vnnanalysis.rows import Log, lines
+from vnnanalysis.problems import PROBLEM_FIELDS, check_header, problem_identity, read_networks
+from vnnanalysis.rows import Log, Row
+from vnnanalysis.tidy import tidy_header, tidy_identity
 
 COLUMNS = [
     *("edition", "benchmark", "index", "instance", "tool", "result", "run_s", "prepare_s"),
     *("timeout_s", "result_raw", "network", "property", "benchmark_year", "occurrence"),
-    *("is_test", "excluded", "source"),
+    *("is_test", "excluded", "source", "category", "vnnlib_version", "witness"),
 ]
-
-LIMIT_FIELDS = ("network", "property", "timeout")
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,18 @@ class Contest:
         What was odd in the files: columns file, line, column, value, problem.
     inputs : tuple of Path
         Every file that was read.
+    checks : DataFrame
+        Verdicts on counterexamples; columns `checks.CHECK_COLUMNS`.
+    is_lenient : bool
+        Whether bad rows were set aside.
     """
 
     edition: Edition
     runs: pd.DataFrame
     problems: pd.DataFrame
     inputs: tuple[Path, ...]
+    checks: pd.DataFrame = field(default_factory=no_checks)
+    is_lenient: bool = False
 
 
 def load_contest(
@@ -68,6 +74,7 @@ def load_contest(
     extra: Iterable[str | Path] = (),
     lenient: bool = False,
     benchmarks: str | Path | None = None,
+    checks: Iterable[str | Path] = (),
 ) -> Contest:
     """Read an edition's raw results.
 
@@ -82,7 +89,11 @@ def load_contest(
     lenient : bool
         Set bad rows aside and report them instead of raising.
     benchmarks : path, optional
-        The organisers' benchmark repository, for the time limits.
+        The organisers' benchmark repository, for the time limits; what ``fetch`` brought
+        by default.
+    checks : iterable of path
+        Tables of verdicts on counterexamples (see `checks`); side-cars in the results
+        folder, or the verdicts published with the edition, by default.
 
     Returns
     -------
@@ -98,25 +109,35 @@ def load_contest(
     edition, log = read_edition(name), Log()
     if benchmarks is not None and edition.layout is None:
         raise UsageError(f"{edition.path}: the limits of a tidy file are its own timeout_s column")
-    runs = _read_field(edition, results, log, lenient=lenient)
+    folder = log.folder = None if edition.layout is None else results_folder(edition, results)
+    runs = _read_field(edition, folder, log, lenient=lenient)
     edition = _complete_edition(edition, runs)
-    if benchmarks is not None:
-        runs = _with_limits(runs, find(benchmarks), log)
+    limits = _benchmark_folder(edition, benchmarks)
+    if limits is not None:
+        runs = with_limits(runs, limits, log, own=edition.benchmark_files.name)
         log.check(lenient=lenient)
     for path in map(find, extra):
         runs, edition = _read_extra(path, runs, edition, log, lenient=lenient)
+    verdicts = load_checks(edition, runs, checks, folder, log)
+    log.check(lenient=lenient)
     _note_duplicates(runs, log)
+    _note_versions(runs, log)
     problems = pd.DataFrame(log.notes, columns=["file", "line", "column", "value", "problem"])
-    runs = _exclude(runs, edition).assign(edition=edition.id)
-    return Contest(edition, runs, problems, tuple(log.inputs))
+    runs = _in_order(_exclude(runs, edition), edition).assign(edition=edition.id)
+    return Contest(edition, runs, problems, tuple(log.inputs), verdicts, is_lenient=lenient)
 
 
-def _read_field(
-    edition: Edition, results: str | Path | None, log: Log, *, lenient: bool
-) -> pd.DataFrame:
+def _benchmark_folder(edition: Edition, given: str | Path | None) -> Path | None:
+    if given is not None:
+        return find(given)
+    fetched = raw_folder() / edition.benchmark_files.name
+    return fetched if edition.benchmark_files.name and has_files(fetched) else None
+
+
+def _read_field(edition: Edition, folder: Path | None, log: Log, *, lenient: bool) -> pd.DataFrame:
     """Read the rows of the competition itself."""
-    if edition.layout is not None:
-        records = _read_results(edition, _results_folder(edition, results), log)
+    if folder is not None:
+        records = _read_results(edition, folder, log)
     elif edition.path.suffix == ".csv":
         records = list(_read_tidy(edition.path, log, tidy_identity(edition)))
     else:
@@ -142,61 +163,32 @@ def _read_extra(
     return _add_beside(runs, records), edition
 
 
-# --- the competition's layout -----------------------------------------------------------
-
-
-def _results_folder(edition: Edition, results: str | Path | None) -> Path:
-    default = raw_folder() / edition.repository.rpartition("/")[2]
-    folder = find(results) if results else default
-    if folder.is_dir():
-        return folder
-    raise UsageError(
-        f"no results of {edition.title}: expected a checkout of {edition.repository} "
-        f"(commit {edition.commit[:7]}) in {folder}; name another place with --results"
-    )
-
-
 def _read_results(edition: Edition, folder: Path, log: Log) -> list[Record]:
+    layout = edition.layout
+    assert layout is not None
+    networks = read_networks(folder, layout, log)
     records = []
-    for tool, path in _tool_files(edition, folder, log).items():
-        identify = raw_identity(tool, edition)
-        rows = [read_record(row, identify, log) for row in log.rows(path, RAW_FIELDS)]
-        if not rows:
-            log.note(path, "no rows: judged without this tool", tool)
-        records += [record for record in rows if record]
+    for file in tool_files(edition, folder, log):
+        if layout.kind == "problems":
+            check_header(file.path)
+            identify = problem_identity(file.tool, layout, networks)
+            rows = log.rows(file.path, PROBLEM_FIELDS, skip=1)
+        else:
+            identify = raw_identity(file.tool, edition, file.benchmark)
+            rows = log.rows(file.path, RAW_FIELDS)
+        records += _read_file(file, rows, identify, layout, log)
     return records
 
 
-def _tool_files(edition: Edition, folder: Path, log: Log) -> dict[str, Path]:
-    """Find one file per tool, from the repository's root or beside each other."""
-    assert edition.layout is not None
-    pattern = edition.layout.files
-    parent = posixpath.dirname(pattern)
-    if parent and "{tool}" not in parent and not (folder / parent).is_dir():
-        pattern = posixpath.basename(pattern)
-    tool_of = re.compile(re.escape(pattern).replace(r"\{tool\}", "([^/]+)"))
-    found = {}
-    for path in sorted(folder.glob(pattern.replace("{tool}", "*"))):
-        match = tool_of.fullmatch(path.relative_to(folder).as_posix())
-        assert match is not None
-        tool = match[1]
-        if tool in edition.tools:
-            found[tool] = path
-        elif lines(path):
-            known = nearest(tool, edition.tools)
-            raise UsageError(f"{path}: {tool!r} is no tool of {edition.title}: {known}")
-        else:
-            log.note(path, "an empty file, and no tool of the edition: left out", tool)
-    if not found:
-        raise UsageError(f"{folder}: expected files {pattern} of {edition.title}, found none")
-    for tool in edition.tools:
-        if tool not in found:
-            missing = Path(pattern.replace("{tool}", tool))
-            log.note(missing, "no results of this tool: judged without it", tool)
-    return found
-
-
-# --- the tidy layout --------------------------------------------------------------------
+def _read_file(
+    file: ToolFile, rows: Iterable[Row], identify: Identify, layout: Layout, log: Log
+) -> list[Record]:
+    records = [read_record(row, identify, log, layout.labels) for row in rows]
+    if not records:
+        log.note(file.path, "no rows: judged without this tool", file.tool)
+    if layout.timeout_s is not None:
+        return [record | {"timeout_s": layout.timeout_s} for record in records if record]
+    return [record for record in records if record]
 
 
 def _read_tidy(path: Path, log: Log, identify: Identify) -> Iterator[Record]:
@@ -209,12 +201,13 @@ def _read_tidy(path: Path, log: Log, identify: Identify) -> Iterator[Record]:
 
 def _short_names(runs: pd.DataFrame) -> pd.Series:
     """Name instances by the stems of network and property, or by their paths where equal."""
-    network = runs["network"].str.removesuffix(".onnx")
-    prop = runs["property"].str.removesuffix(".vnnlib")
-    short = network.str.rpartition("/")[2] + "-" + prop.str.rpartition("/")[2]
-    identity = runs["network"] + "\n" + runs["property"]
+    network = runs["network"].str.replace(r"\.onnx(?=$| & )", "", regex=True)
+    short = pd.Series(stem_names(runs), runs.index)
+    paths = network + "-" + runs["property"].str.removesuffix(".vnnlib")
+    identity = runs["benchmark_year"] + "\n" + paths
     is_unique = identity.groupby([runs["benchmark"], short]).transform("nunique") == 1
-    names = short.where(is_unique, network + "-" + prop)
+    of_one_year = identity.groupby([runs["benchmark"], paths]).transform("nunique") == 1
+    names = short.where(is_unique, paths.where(of_one_year, runs["benchmark_year"] + ":" + paths))
     return names.where(runs["occurrence"] == 1, names + "#" + runs["occurrence"].astype(str))
 
 
@@ -222,12 +215,12 @@ def _number_instances(runs: pd.DataFrame) -> pd.DataFrame:
     """Give every instance its name and its position in the benchmark.
 
     The k-th time a tool lists an instance meets the k-th time of the others. Positions
-    follow the files, those with most rows first; test rows are not counted.
+    follow the files, those with most rows of a benchmark first; test rows are not counted.
     """
-    identity = ["benchmark", "network", "property"]
+    identity = ["benchmark", "benchmark_year", "network", "property"]
     runs["occurrence"] = runs.groupby(["tool", "is_test", *identity]).cumcount() + 1
     runs["instance"] = runs["instance"].where(runs["instance"].notna(), _short_names(runs))
-    n_rows = runs.groupby("tool")["tool"].transform("size")
+    n_rows = runs.groupby(["benchmark", "tool"])["tool"].transform("size")
     order = n_rows.sort_values(ascending=False, kind="stable").index
     instances = runs.loc[order].query("not is_test")[INSTANCE].drop_duplicates()
     instances["index"] = instances.groupby("benchmark").cumcount().astype("Int64")
@@ -247,45 +240,31 @@ def _add_beside(runs: pd.DataFrame, records: list[Record]) -> pd.DataFrame:
     return pd.concat([runs, added[COLUMNS]], ignore_index=True)
 
 
-def read_limits(path: Path, log: Log) -> pd.DataFrame:
-    """Read an ``instances.csv``: columns network, property and timeout_s.
-
-    Paths are relative to the benchmark, without ``./`` and ``.gz``, as in the runs.
-    """
-    limits = []
-    for row in log.rows(path, LIMIT_FIELDS):
-        network, prop = (
-            posixpath.normpath(row.text(name)).removesuffix(".gz") for name in LIMIT_FIELDS[:2]
-        )
-        limits.append((network, prop, row.seconds("timeout", needed=True)))
-    table = pd.DataFrame(limits, columns=["network", "property", "timeout_s"])
-    return table.drop_duplicates(["network", "property"])
-
-
-def _with_limits(runs: pd.DataFrame, repository: Path, log: Log) -> pd.DataFrame:
-    folder = repository / "benchmarks" if (repository / "benchmarks").is_dir() else repository
-    tables = []
-    for benchmark in dict.fromkeys(runs["benchmark"]):
-        names = ("instances.csv", f"{benchmark}_instances.csv")
-        path = next((p for n in names if (p := folder / benchmark / n).is_file()), None)
-        if path is not None:
-            tables.append(read_limits(path, log).assign(benchmark=benchmark))
-    if not tables:
-        raise UsageError(f"{repository}: expected benchmarks/<benchmark>/instances.csv, found none")
-    limits = pd.concat(tables)
-    on = ["benchmark", "network", "property"]
-    return runs.drop(columns="timeout_s").merge(limits, how="left", on=on, validate="many_to_one")[
-        COLUMNS
-    ]
-
-
 def _exclude(runs: pd.DataFrame, edition: Edition) -> pd.DataFrame:
     excluded = runs["excluded"]
     for skip in edition.skips:
-        hit = (runs["tool"] == skip.tool) & (runs["benchmark"] == skip.benchmark)
-        reason = f"skipped: {skip.tool} on {skip.benchmark}, {skip.reason}"
-        excluded = excluded.mask(hit & (excluded == ""), reason)
+        hit = pd.Series(True, runs.index)
+        for column, name in (("tool", skip.tool), ("benchmark", skip.benchmark)):
+            if name:
+                hit &= runs[column] == name
+        hit &= runs["network"].map({n: skip.matches(n) for n in set(runs["network"])})
+        excluded = excluded.mask(hit & (excluded == ""), skip.words)
     return runs.assign(excluded=excluded)
+
+
+def _in_order(runs: pd.DataFrame, edition: Edition) -> pd.DataFrame:
+    """Sort by tool and benchmark as the edition lists them; within, in the files' order."""
+    tools = {tool: i for i, tool in enumerate(edition.tools)}
+    benchmarks = {benchmark: i for i, benchmark in enumerate(edition.benchmarks)}
+    place = pd.DataFrame(
+        {
+            "tool": runs["tool"].map(tools),
+            "benchmark": runs["benchmark"].map(benchmarks).fillna(len(benchmarks)),
+            "is_test": runs["is_test"],
+        }
+    )
+    order = place.sort_values(list(place.columns), kind="stable").index
+    return runs.loc[order].reset_index(drop=True)
 
 
 def _note_duplicates(runs: pd.DataFrame, log: Log) -> None:
@@ -296,10 +275,31 @@ def _note_duplicates(runs: pd.DataFrame, log: Log) -> None:
         log.note(Path(file), problem, str(instance), line=int(line))
 
 
+def _note_versions(runs: pd.DataFrame, log: Log) -> None:
+    """Note where a tool ran a benchmark in several versions of VNN-LIB, which may not be."""
+    real = runs[~runs["is_test"]]
+    for (tool, benchmark), rows in real.groupby(["tool", "benchmark"], sort=False):
+        versions = sorted(set(rows["vnnlib_version"]))
+        if len(versions) > 1:
+            file = Path(str(rows["source"].iloc[0]).rpartition(":")[0])
+            found = " and ".join(version or "none" for version in versions)
+            log.note(file, f"{tool} ran {benchmark} in a mixture of VNN-LIB versions", found)
+
+
+def _tracks_of(runs: pd.DataFrame, edition: Edition) -> dict[str, Track]:
+    """Put every benchmark in one track, but those left out for everybody in an unscored one."""
+    skipped = {s.benchmark for s in edition.skips if not s.tool and not s.network}
+    benchmarks = tuple(dict.fromkeys(runs["benchmark"]))
+    left_out = tuple(b for b in benchmarks if b in skipped)
+    tracks = {MAIN_TRACK: Track(tuple(b for b in benchmarks if b not in skipped))}
+    return tracks | ({UNSCORED: Track(left_out, left_out)} if left_out else {})
+
+
 def _complete_edition(edition: Edition, runs: pd.DataFrame) -> Edition:
-    """Fill in what a tidy file itself says: its tools, and one track of its benchmarks."""
-    if edition.layout is not None:
-        return edition
-    tools = tuple(dict.fromkeys([*edition.tools, *runs["tool"]]))
-    tracks = edition.tracks or {MAIN_TRACK: Track(tuple(dict.fromkeys(runs["benchmark"])))}
+    """Fill in what an edition leaves to its files: its tools, and one track of benchmarks."""
+    tools, tracks = edition.tools, edition.tracks
+    if edition.layout is None or not tools:
+        tools = tuple(dict.fromkeys([*tools, *runs["tool"]]))
+    if not tracks:
+        tracks = _tracks_of(runs[~runs["is_test"]], edition)
     return dataclasses.replace(edition, tools=tools, tracks=tracks)

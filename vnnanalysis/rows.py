@@ -61,16 +61,31 @@ class Log:
         Rows that could not be read.
     inputs : list of Path
         Files that were read.
+    folder : Path or None
+        The results folder, to which file names in `notes` are relative.
     """
 
     notes: list[dict[str, Any]] = field(default_factory=list)
     bad: list[RawDataError] = field(default_factory=list)
     inputs: list[Path] = field(default_factory=list)
+    folder: Path | None = None
+
+    def shown(self, path: Path) -> str:
+        """Return a file's name as it is told: below the results folder, or its own."""
+        if self.folder is not None and path.is_relative_to(self.folder):
+            return path.relative_to(self.folder).as_posix()
+        return path.as_posix() if not path.is_absolute() else path.name
 
     def note(self, path: Path, problem: str, value: str = "", *, line: int = 0) -> None:
         """Remember an oddity that does not keep a row from being read."""
         self.notes.append(
-            {"file": path.name, "line": line, "column": "", "value": value, "problem": problem}
+            {
+                "file": self.shown(path),
+                "line": line,
+                "column": "",
+                "value": value,
+                "problem": problem,
+            }
         )
 
     def set_aside(self, error: RawDataError) -> None:
