@@ -89,3 +89,45 @@ def score_contest(rows, *, multi, conflicts, unscored=(), overhead=True):
                 percent = Fraction(100 * worth, best) if best > 0 else Fraction(0)
                 overall[tool] = overall.get(tool, Fraction(0)) + max(percent, Fraction(0))
     return points, overall
+
+
+def prove_instance(answers, policy, *, strict=False, nothing_proves=False, credited=True):
+    """Judge one instance by counterexamples: a second implementation, from the rules alone.
+
+    `answers` maps a tool to (result, check), check the organisers' word or "unchecked".
+    Returns a dict from tool to correct, incorrect, ignored or unsolved.
+    """
+    sats = {t: check for t, (result, check) in answers.items() if result == "sat"}
+    unsats = [t for t, (result, _) in answers.items() if result == "unsat"]
+
+    def is_valid(check):
+        if check in ("unchecked", "not_available"):
+            return credited
+        return check in ("correct", "correct_up_to_tolerance")
+
+    def is_proof(check):
+        if nothing_proves:
+            return False
+        return check == "correct" or (check == "correct_up_to_tolerance" and not strict)
+
+    proven = any(is_proof(check) for check in sats.values())
+    someone = any(is_valid(check) for check in sats.values())
+    open_words = ("unchecked", "not_available")
+    ranked = sorted((check in open_words, t) for t, check in sats.items() if is_valid(check))
+    first = ranked[0][1] if ranked else None
+    verdicts = {}
+    for tool, (result, check) in answers.items():
+        if result == "unsat":
+            verdicts[tool] = "incorrect" if proven else "correct"
+        elif result != "sat":
+            verdicts[tool] = "unsolved"
+        else:
+            right = {
+                "on-conflict": not unsats or someone,
+                "as-presented": someone,
+                "first-valid": tool == first,
+                "per-tool": is_valid(check),
+            }[policy]
+            wrong = "ignored" if check == "unsupported" else "incorrect"
+            verdicts[tool] = "correct" if right else wrong
+    return verdicts

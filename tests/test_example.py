@@ -139,7 +139,7 @@ def test_statistics(example_analysis):
 
 def test_disputes(example_analysis):
     a = example_analysis
-    by_policy = judge_by_policy(a.contest.runs, a.edition, a.rules, a.benchmarks)
+    by_policy = judge_by_policy(a.contest, a.rules, a.benchmarks)
     disputes = dispute_list(by_policy, a.edition)
     assert disputes.drop(columns=["benchmark", "index"]).to_numpy().tolist() == [
         ["a4", "tool_best, tool_sound", "tool_wrong", "unsat", "unsat", "unknown"],

@@ -2,13 +2,16 @@ from fractions import Fraction
 
 import pandas as pd
 import pytest
+from conftest import contest_of_year
 
-from vnnanalysis.analysis import analyse, compare_variants, open_analysis, variant_grid
-from vnnanalysis.editions import ScoringRules
+from vnnanalysis.analysis import analyse, compare_variants, open_analysis
+from vnnanalysis.editions import read_rules
 from vnnanalysis.errors import UsageError
+from vnnanalysis.judging import overheads
 from vnnanalysis.load import load_contest
 from vnnanalysis.ranking import rank_table, ranks_by_variant, swaps
-from vnnanalysis.scoring import BENCHMARK_COLUMNS, INSTANCE_COLUMNS, instance_table
+from vnnanalysis.rules import ScoringRules
+from vnnanalysis.scoring import BENCHMARK_COLUMNS, INSTANCE_COLUMNS, instance_table, statistics
 
 HEADER = "tool,benchmark,instance,result,time_s\n"
 
@@ -120,7 +123,7 @@ def test_nothing_to_score(tidy):
 
 def test_variants_side_by_side(example_analysis):
     variants = compare_variants(example_analysis)
-    assert len(variant_grid(example_analysis.edition)) == 6
+    assert len(example_analysis.edition.variant_grid()) == 6
     assert variants.columns.tolist() == ["overhead", "conflicts", "track", "rank", "tool", "score"]
     table = rank_table(variants).set_index("tool")
     assert table.loc["tool_wrong", ["best_rank", "worst_rank"]].tolist() == [2, 3]
@@ -149,4 +152,106 @@ def test_2021_third_place_depends_on_the_rules(contest_2021):
 
 def test_an_edition_without_modes_has_no_multi_variant(tidy):
     contest = load_contest(str(tidy(HEADER + "a,x,i,unsat,1\n")))
-    assert [v["overhead"] for v in variant_grid(contest.edition)] == ["single"] * 3
+    assert [v["overhead"] for v in contest.edition.variant_grid()] == ["single"] * 3
+
+
+def test_2026_ties_are_broken_by_run_time_on_solved_instances(tidy):
+    rows = "a,x,i,unsat,9\na,x,j,unsat,2\nb,x,i,unsat,3\nb,x,j,unsat,7\nc,x,i,unsat,1\n"
+    rows += "c,x,j,timeout,99\nd,x,i,unsat,5\nd,x,j,unsat,5\n"
+    path = str(tidy(HEADER + rows))
+    by_time = open_analysis(edition=path, rules="2026", settings={"enforce_timeouts": "false"})
+    assert by_time.overall[["rank", "tool"]].to_numpy().tolist() == [
+        [1, "b"], [1, "d"], [3, "a"], [4, "c"],  # 10 s, 10 s, 11 s; c has solved less
+    ]  # fmt: skip
+    shared = open_analysis(edition=path, rules="2025")
+    assert shared.overall["rank"].tolist() == [1, 1, 1, 4]
+
+
+def test_only_scored_benchmarks_break_ties(tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text(HEADER + "a,x,i,unsat,5\nb,x,i,unsat,4\nb,y,j,unsat,9\na,y,j,unsat,1\n")
+    (tmp_path / "c.toml").write_text(
+        'title = "C"\n[rules]\noverhead = "none"\nconflicts = "per-tool"\nfastest_bonus = 0\n'
+        'second_bonus = 0\nties_by_time = true\n[tracks.one]\nbenchmarks = ["x"]\n'
+        '[tracks.two]\nbenchmarks = ["y"]\nscored = false\n'
+    )
+    assert open_analysis(edition=str(path)).overall["tool"].tolist() == ["b", "a"]
+
+
+def test_start_up_rows_of_no_benchmark_count_in_every_track():
+    """2021 has networks that only measure start-up; no track has them."""
+    contest = contest_of_year("2021")
+    rules = contest.edition.rules
+    by_track = overheads(
+        contest.runs, contest.edition, rules.with_settings({"overhead_by_track": "true"})
+    )
+    whole = overheads(contest.runs, contest.edition, rules)
+    assert by_track["overhead_s"].tolist() == whole["overhead_s"].tolist()
+    assert set(by_track["track"]) == {"main"}
+    analysis = analyse(contest, read_rules("2026"))
+    assert len(statistics(analysis.scores, analysis.overhead, analysis.edition)) > 0
+
+
+def test_statistics_of_each_track_are_its_own(tmp_path):
+    """Start-up is measured in each track on its own where the rules say so (2022)."""
+    path = tmp_path / "c.csv"
+    path.write_text(HEADER + "a,x,i,unsat,9\na,y,j,unsat,2\nb,x,i,sat,4\n")
+    (tmp_path / "c.toml").write_text(
+        'title = "C"\n[rules]\noverhead = "single"\noverhead_by_track = true\n'
+        'conflicts = "on-conflict"\ntime_floor_s = 0\n[tracks.one]\nbenchmarks = ["x"]\n'
+        '[tracks.two]\nbenchmarks = ["y"]\nscored = false\n'
+    )
+    analysis = open_analysis(edition=str(path))
+    table = statistics(analysis.scores, analysis.overhead, analysis.edition)
+    overhead = table[table["statistic"] == "Overhead"]
+    assert overhead[["track", "rank", "tool", "value"]].to_numpy().tolist() == [
+        ["one", 1, "b", 4.0], ["one", 2, "a", 9.0], ["two", 1, "a", 2.0],
+    ]  # fmt: skip
+    assert analysis.judged.set_index(["tool", "benchmark"])["corrected_s"].to_dict() == {
+        ("a", "x"): 0.0, ("a", "y"): 0.0, ("b", "x"): 0.0,
+    }  # fmt: skip
+    whole = open_analysis(edition=str(path), settings={"overhead_by_track": "false"})
+    assert whole.judged.set_index(["tool", "benchmark"])["corrected_s"]["a", "x"] == 7.0
+    assert set(whole.overhead["track"]) == {""}
+    assert analysis.overall["track"].tolist() == ["one", "one"]  # the other is not scored
+
+
+def test_the_floors_of_plots_and_of_the_bonus_are_apart(tidy):
+    """2022: times below 1 s are equal for the bonus, and differ in plots."""
+    path = str(tidy(HEADER + "a,x,i,unsat,0.1\nb,x,i,unsat,0.9\nc,x,i,unsat,1.15\n"))
+    analysis = open_analysis(edition=path, rules="2022", overhead="none")
+    assert analysis.judged["bonus"].tolist() == [2, 2, 2]
+    assert analysis.judged["corrected_s"].tolist() == [0.1, 0.9, 1.15]
+
+
+@pytest.mark.parametrize("year", ["2021", "2022", "2023", "2024", "2025", "study"])
+@pytest.mark.parametrize("rules", ["2021", "2022", "2023-first-valid", "2024", "2025-zero", "2026"])
+def test_any_rules_on_any_edition(year, rules):
+    analysis = analyse(contest_of_year(year), read_rules(rules))
+    assert (analysis.judged["reason"] != "").all()
+    assert set(analysis.judged["verdict"]) <= {"correct", "incorrect", "ignored", "unsolved"}
+    worth = analysis.judged.groupby("verdict")["points"]
+    assert (worth.min().get("correct", 1), worth.max().get("incorrect", -1)) > (0, -200)
+    assert analysis.scores["percent"].between(0, 100).all()
+
+
+SWITCHES = {
+    "floor_percent": "false", "incorrect_points": "-1", "fastest_bonus": "7", "overhead": "multi",
+    "tolerance": "zero", "enforce_timeouts": "true", "conflicts": "all-unsat", "tie_s": "9",
+    "unchecked": "penalised", "duplicates": "unique", "overhead_by_track": "false",
+    "ties_by_time": "true", "bonus_floor_s": "50", "time_floor_s": "50", "correct_points": "3",
+    "second_bonus": "5", "easy_sat_tool": "mn_bab", "easy_sat_points": "4",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_any_switch_alone(name):
+    """Every switch of the rules can be set alone on a real edition."""
+    contest = contest_of_year("2022")
+    analysis = analyse(contest, contest.edition.rules.with_settings({name: SWITCHES[name]}))
+    assert set(analysis.rules.changes(analysis.edition.rules)) == {name}
+    assert analysis.label != "2022"
+
+
+def test_there_is_no_switch_without_a_test():
+    assert set(SWITCHES) == set(ScoringRules.__dataclass_fields__)

@@ -4,37 +4,44 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from vnnanalysis.editions import Edition, ScoringRules
+from vnnanalysis.editions import Edition
 from vnnanalysis.judging import is_counting_answer, judge
 from vnnanalysis.layouts import INSTANCE
-from vnnanalysis.terms import Conflicts, Result, Verdict
+from vnnanalysis.load import Contest
+from vnnanalysis.rules import ScoringRules
+from vnnanalysis.terms import Check, Result, Verdict
 
-Policies = Mapping[Conflicts, pd.DataFrame]
+Policies = Mapping[str, pd.DataFrame]
 
 
 def judge_by_policy(
-    runs: pd.DataFrame, edition: Edition, rules: ScoringRules, benchmarks: Iterable[str]
-) -> dict[Conflicts, pd.DataFrame]:
-    """Judge the full field under every conflict policy.
+    contest: Contest, rules: ScoringRules, benchmarks: Iterable[str]
+) -> dict[str, pd.DataFrame]:
+    """Judge the full field under every conflict policy that the edition compares.
 
     Parameters
     ----------
-    runs : DataFrame
-        From `load.load_contest`, of the full field.
-    edition : Edition
-        For overhead modes.
+    contest : Contest
+        From `load.load_contest`.
     rules : ScoringRules
-        All switches but the conflict policy.
+        All switches but the conflict policy; its own policy is judged too.
     benchmarks : iterable of str
         The benchmarks whose rows to return.
 
     Returns
     -------
-    dict of Conflicts to DataFrame
-        From `judging.judge`.
+    dict of str to DataFrame
+        By policy, from `judging.judge`.
     """
-    names = list(benchmarks)
-    judged = {p: judge(runs, edition, rules.with_settings({"conflicts": p})) for p in Conflicts}
+    names, edition = list(benchmarks), contest.edition
+    compared = edition.variants.get("conflicts", ())
+    own = [] if rules.conflicts in compared else [str(rules.conflicts)]
+    judged = {
+        policy: judge(
+            contest.runs, edition, rules.with_settings({"conflicts": policy}), contest.checks
+        )
+        for policy in [*own, *compared]
+    }
     return {policy: rows[rows["benchmark"].isin(names)] for policy, rows in judged.items()}
 
 
@@ -43,7 +50,7 @@ def dispute_list(judged: Policies, edition: Edition) -> pd.DataFrame:
 
     Parameters
     ----------
-    judged : mapping of Conflicts to DataFrame
+    judged : mapping of str to DataFrame
         From `judge_by_policy`.
     edition : Edition
         For the order of benchmarks.
@@ -54,7 +61,7 @@ def dispute_list(judged: Policies, edition: Edition) -> pd.DataFrame:
         Columns benchmark, index, instance, unsat and sat (tools), and for each policy
         what it takes for the truth.
     """
-    first = judged[Conflicts.VOTING]
+    first = next(iter(judged.values()))
     disputed = first[_is_disputed(first) & ~first["tool"].isin(edition.extra_tools)]
     table = disputed.drop_duplicates(INSTANCE)[[*INSTANCE, "index"]]
     for answer in (Result.UNSAT, Result.SAT):
@@ -63,11 +70,11 @@ def dispute_list(judged: Policies, edition: Edition) -> pd.DataFrame:
         table = table.merge(tools.reset_index(), how="left", on=INSTANCE, validate="one_to_one")
     for policy, rows in judged.items():
         truth = rows.drop_duplicates(INSTANCE)[[*INSTANCE, "truth"]]
-        truth = truth.rename(columns={"truth": str(policy)})
+        truth = truth.rename(columns={"truth": policy})
         table = table.merge(truth, how="left", on=INSTANCE, validate="one_to_one")
     place = table["benchmark"].map({b: i for i, b in enumerate(edition.benchmarks)})
     table = table.assign(place=place).sort_values(["place", "index"], kind="stable")
-    columns = ["benchmark", "index", "instance", "unsat", "sat", *[str(p) for p in Conflicts]]
+    columns = ["benchmark", "index", "instance", "unsat", "sat", *judged]
     return table[columns].reset_index(drop=True)
 
 
@@ -76,7 +83,7 @@ def penalties(judged: Policies, tools: Sequence[str]) -> pd.DataFrame:
 
     Parameters
     ----------
-    judged : mapping of Conflicts to DataFrame
+    judged : mapping of str to DataFrame
         From `judge_by_policy`.
     tools : sequence of str
         The tools to count for.
@@ -86,14 +93,26 @@ def penalties(judged: Policies, tools: Sequence[str]) -> pd.DataFrame:
     DataFrame
         Columns tool, disputed, and one per policy; tools without a dispute are left out.
     """
-    first = judged[Conflicts.VOTING]
+    first = next(iter(judged.values()))
     counts = {"disputed": first.loc[_is_disputed(first), "tool"].value_counts()}
     for policy, rows in judged.items():
-        counts[str(policy)] = rows.loc[rows["verdict"] == Verdict.INCORRECT, "tool"].value_counts()
+        counts[policy] = rows.loc[rows["verdict"] == Verdict.INCORRECT, "tool"].value_counts()
     table = pd.DataFrame(counts, index=pd.Index(tools, name="tool")).fillna(0).astype(int)
     table = table[table["disputed"] > 0]
-    by = [str(Conflicts.VOTING), "disputed"]
+    by = [next(iter(judged)), "disputed"]
     return table.sort_values(by, ascending=False, kind="stable").reset_index()
+
+
+def manual_review(judged: pd.DataFrame) -> pd.DataFrame:
+    """List the sats whose counterexamples cannot be checked: no points, no penalty.
+
+    Returns
+    -------
+    DataFrame
+        Columns benchmark, index, instance, tool, n_unsat, n_sat.
+    """
+    rows = judged[(judged["check"] == Check.UNSUPPORTED) & (judged["excluded"] == "")]
+    return rows[["benchmark", "index", "instance", "tool", "n_unsat", "n_sat"]]
 
 
 def _is_disputed(judged: pd.DataFrame) -> pd.Series:
@@ -129,8 +148,9 @@ def by_benchmark(disputes: pd.DataFrame, judged: pd.DataFrame, edition: Edition)
     size = judged.drop_duplicates(INSTANCE).groupby("benchmark").size()
     table = pd.DataFrame({"instances": size})
     table["disputed"] = disputes.groupby("benchmark").size()
-    for policy in Conflicts:
-        decided = disputes[disputes[str(policy)] != Result.UNKNOWN]
+    first = disputes.columns.get_loc("sat") + 1
+    for policy in disputes.columns[first:]:
+        decided = disputes[disputes[policy] != Result.UNKNOWN]
         table[f"decided by / {policy}"] = decided.groupby("benchmark").size()
     table = table.fillna(0).astype(int)
     return table.reindex([b for b in edition.benchmarks if b in size.index]).reset_index(

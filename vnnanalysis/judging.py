@@ -9,16 +9,27 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from vnnanalysis.editions import Edition, ScoringRules
+from vnnanalysis.checks import checks_in_force, no_checks
+from vnnanalysis.editions import Edition
 from vnnanalysis.layouts import INSTANCE
-from vnnanalysis.terms import ANSWERS, Conflicts, Duplicates, Overhead, Result, Verdict
+from vnnanalysis.proofs import proof_reason, prove, witness_checks
+from vnnanalysis.rules import ScoringRules
+from vnnanalysis.terms import (
+    ANSWERS,
+    Conflicts,
+    Duplicates,
+    Overhead,
+    Result,
+    Verdict,
+)
 
 MAIN_MODE = ""
+_ANSWERS = [str(result) for result in ANSWERS]
 
 
 def is_counting_answer(runs: pd.DataFrame) -> pd.Series:
     """Tell which rows are a sat or unsat that no exclusion takes out of scoring."""
-    return runs["result"].isin([str(r) for r in ANSWERS]) & (runs["excluded"] == "")
+    return runs["result"].isin(_ANSWERS) & (runs["excluded"] == "")
 
 
 def overheads(runs: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.DataFrame:
@@ -33,21 +44,33 @@ def overheads(runs: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.D
     edition : Edition
         For the modes of its tools.
     rules : ScoringRules
-        ``overhead`` decides whether modes are kept apart, or nothing is subtracted.
+        ``overhead`` decides whether modes are kept apart, ``overhead_by_track`` whether
+        tracks are. Start-up is measured also where it is not subtracted.
 
     Returns
     -------
     DataFrame
-        Columns tool, mode (empty for the main one) and overhead_s, in seconds.
+        Columns tool, track (empty where tracks are not kept apart), mode (empty for the main
+        one) and overhead_s, in seconds.
     """
-    if rules.overhead is Overhead.NONE:
-        return pd.DataFrame(
-            {"tool": edition.tools, "mode": MAIN_MODE, "overhead_s": 0.0}
-        ).reset_index(drop=True)
     solved = runs[is_counting_answer(runs)]
-    mode = _modes(solved, edition, rules)
-    smallest = solved.groupby(["tool", mode.rename("mode")])["run_s"].min()
-    return smallest.rename("overhead_s").reset_index()
+    keys = _overhead_keys(solved, edition, rules).assign(overhead_s=solved["run_s"])
+    if rules.overhead_by_track:
+        start_up = keys[keys["track"] == ""]  # of no benchmark: it counts in every track
+        copies = [start_up.assign(track=track) for track in edition.tracks]
+        keys = pd.concat([keys[keys["track"] != ""], *copies])
+    smallest = keys.groupby(["tool", "track", "mode"])["overhead_s"].min()
+    return smallest.reset_index()
+
+
+def _overhead_keys(runs: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.DataFrame:
+    """Return what start-up time is measured for: columns tool, track, mode."""
+    track = pd.Series("", index=runs.index, dtype="str")
+    if rules.overhead_by_track:
+        tracks = {b: edition.track_of(b) for b in edition.benchmarks}
+        track = runs["benchmark"].map(tracks).fillna("").astype("str")
+    mode = _modes(runs, edition, rules)
+    return pd.DataFrame({"tool": runs["tool"], "track": track, "mode": mode})
 
 
 def _modes(runs: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.Series:
@@ -60,48 +83,70 @@ def _modes(runs: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.Seri
     return mode
 
 
-def corrected_times(runs: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.Series:
-    """Run time after overhead and floor, in seconds; missing where not run."""
+def _net_times(runs: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.Series:
+    """Run time after overhead, in seconds, without any floor."""
+    if rules.overhead is Overhead.NONE:
+        return runs["run_s"]
+    keys = _overhead_keys(runs, edition, rules)
     table = overheads(runs, edition, rules)
-    keys = pd.DataFrame({"tool": runs["tool"], "mode": _modes(runs, edition, rules)})
-    overhead = keys.merge(table, how="left", on=["tool", "mode"], validate="many_to_one")
-    subtracted = runs["run_s"] - overhead["overhead_s"].fillna(0.0).to_numpy()
-    return subtracted.clip(lower=rules.time_floor_s)
+    joined = keys.merge(table, how="left", on=list(keys.columns), validate="many_to_one")
+    return runs["run_s"] - joined["overhead_s"].fillna(0.0).to_numpy()
 
 
-def judge(runs: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.DataFrame:
+def judge(
+    runs: pd.DataFrame,
+    edition: Edition,
+    rules: ScoringRules,
+    checks: pd.DataFrame | None = None,
+) -> pd.DataFrame:
     """Judge every run.
 
     A tool that was not part of the competition is judged as if it had been, and the
     competitors as if it had not: their rows are the same with and without it.
 
-    Sources: VNN-COMP 2021 report, sections 0.2 (points, bonus) and 0.5.1 (conflicts).
+    Sources: VNN-COMP 2021 report, sections 0.2 (points, bonus) and 0.5.1 (conflicts); the
+    edition files for the later years.
 
     Parameters
     ----------
     runs : DataFrame
         Requires the columns of `load.COLUMNS`.
     edition : Edition
-        For overhead modes, and which tools were not part of the competition.
+        For overhead modes, tracks, and which tools were not part of the competition.
     rules : ScoringRules
         The switches.
+    checks : DataFrame, optional
+        Verdicts on counterexamples, columns `checks.CHECK_COLUMNS`; without, none is checked.
 
     Returns
     -------
     DataFrame
-        The runs without test rows. Adds columns ``corrected_s`` (seconds), ``n_unsat`` and
-        ``n_sat`` (tools with that answer), ``truth`` (sat, unsat, unknown), ``verdict``,
-        ``points``, ``bonus``, ``is_fastest``, ``takes_part`` (the tool has an answer on this
-        benchmark) and ``reason``.
+        The runs without test rows. Adds columns ``corrected_s`` (seconds), ``check`` (of the
+        counterexample; empty without a sat), ``n_unsat`` and ``n_sat`` (tools with that
+        answer), ``truth`` (sat, unsat, unknown), ``verdict``, ``points``, ``bonus``,
+        ``is_fastest``, ``takes_part`` (the tool has an answer on this benchmark) and
+        ``reason``. An answer after its limit is a timeout, where the rules enforce limits.
     """
-    runs = runs.assign(corrected_s=corrected_times(runs, edition, rules))
-    runs = runs[~runs["is_test"]]
+    net = _net_times(runs, edition, rules)
+    runs = runs.assign(
+        corrected_s=net.clip(lower=rules.time_floor_s), bonus_s=net.clip(lower=rules.bonus_floor_s)
+    )
+    runs = _enforce_limits(runs[~runs["is_test"]], rules)
+    known = checks_in_force(no_checks() if checks is None else checks, rules.tolerance)
+    runs = runs.assign(check=witness_checks(runs, known))
     is_extra = runs["tool"].isin(edition.extra_tools)
     parts = [_judge_field(runs[~is_extra], rules)]
     for tool in edition.extra_tools:
         joint = _judge_field(runs[~is_extra | (runs["tool"] == tool)], rules)
         parts.append(joint[joint["tool"] == tool])
     return pd.concat(parts, ignore_index=True)
+
+
+def _enforce_limits(runs: pd.DataFrame, rules: ScoringRules) -> pd.DataFrame:
+    """Make timeouts of the answers that came after the limit (rules of 2026)."""
+    late = runs["result"].isin(_ANSWERS) & (runs["run_s"] > runs["timeout_s"])
+    late &= rules.enforce_timeouts
+    return runs.assign(is_late=late, result=runs["result"].mask(late, str(Result.TIMEOUT)))
 
 
 def _judge_field(runs: pd.DataFrame, rules: ScoringRules) -> pd.DataFrame:
@@ -113,13 +158,15 @@ def _judge_field(runs: pd.DataFrame, rules: ScoringRules) -> pd.DataFrame:
     judged = judged.merge(
         _instances(judged, rules), how="left", on=INSTANCE, validate="many_to_one"
     )
-    judged["verdict"] = _verdicts(judged)
+    if rules.conflicts.uses_checks:
+        judged = judged.assign(**prove(judged, rules))
+    judged["verdict"] = _verdicts(judged, rules)
     judged = judged.join(_bonus(judged, rules))
     judged["points"] = _points(judged, rules)
     answers = judged["counts"].groupby([judged["benchmark"], judged["tool"]])
     judged["takes_part"] = answers.transform("any")
     judged["reason"] = _reasons(judged, rules)
-    return judged.drop(columns=["counts"])
+    return judged.drop(columns=["counts", "is_late", "bonus_s", "proves"], errors="ignore")
 
 
 def _instances(judged: pd.DataFrame, rules: ScoringRules) -> pd.DataFrame:
@@ -139,24 +186,28 @@ def _instances(judged: pd.DataFrame, rules: ScoringRules) -> pd.DataFrame:
     unsat, sat = table["n_unsat"], table["n_sat"]
     disputed = (unsat > 0) & (sat > 0)
     undecided = unsat == sat
+    if rules.conflicts is Conflicts.ALL_UNSAT:
+        undecided = ~(unsat | sat).astype(bool)
     if rules.conflicts is Conflicts.IGNORE:
         undecided |= disputed
     if rules.conflicts is Conflicts.ODD_ONE_OUT:
         undecided |= (unsat > 1) & (sat > 1)
-    majority = np.where(table["is_easy"] | (sat > unsat), str(Result.SAT), str(Result.UNSAT))
+    by_majority = table["is_easy"] | (sat > unsat)
+    if rules.conflicts is Conflicts.ALL_UNSAT:
+        by_majority = unsat == 0
+    majority = np.where(by_majority, str(Result.SAT), str(Result.UNSAT))
     table["truth"] = pd.Series(majority, table.index).mask(undecided, str(Result.UNKNOWN))
     return table.reset_index()
 
 
-def _verdicts(judged: pd.DataFrame) -> pd.Series:
-    answers = judged["result"].isin([str(r) for r in ANSWERS])
+def _verdicts(judged: pd.DataFrame, rules: ScoringRules) -> pd.Series:
+    left_out = (judged["excluded"] != "") & judged["result"].isin(_ANSWERS)
+    if rules.conflicts.uses_checks:
+        return judged["verdict"].mask(left_out, str(Verdict.IGNORED))
+    agrees = judged["result"] == judged["truth"]
+    agrees |= rules.conflicts is Conflicts.ALL_UNSAT
     verdicts = np.select(
-        [
-            (judged["excluded"] != "") & answers,
-            ~judged["counts"],
-            judged["truth"] == Result.UNKNOWN,
-            judged["result"] == judged["truth"],
-        ],
+        [left_out, ~judged["counts"], judged["truth"] == Result.UNKNOWN, agrees],
         [str(Verdict.IGNORED), str(Verdict.UNSOLVED), str(Verdict.IGNORED), str(Verdict.CORRECT)],
         default=str(Verdict.INCORRECT),
     )
@@ -169,15 +220,14 @@ def _bonus(judged: pd.DataFrame, rules: ScoringRules) -> pd.DataFrame:
     All within `tie_s` of the fastest get the first bonus; the others get the second if
     within `tie_s` of the second smallest time (VNN-COMP 2021 report, section 0.2).
     """
-    timed = judged[(judged["verdict"] == Verdict.CORRECT) & ~_easy_sat(judged)]
-    times = timed["corrected_s"]
-    keys = [timed[c] for c in INSTANCE]
-    fastest = times.groupby(keys).transform("min")
-    ordered = timed.sort_values("corrected_s", kind="stable")
-    seconds = ordered.groupby(INSTANCE)["corrected_s"].nth(1)
-    second = timed[INSTANCE].merge(
-        ordered.loc[seconds.index, INSTANCE].assign(second=seconds),
-        how="left", on=INSTANCE, validate="many_to_one",
+    timed = judged[(judged["verdict"] == Verdict.CORRECT) & ~_easy_sat(judged) & rules.has_bonus]
+    times, same = timed["bonus_s"], [*INSTANCE, "result"]
+    fastest = times.groupby([timed[c] for c in same]).transform("min")
+    ordered = timed.sort_values("bonus_s", kind="stable")
+    seconds = ordered.groupby(same)["bonus_s"].nth(1)
+    second = timed[same].merge(
+        ordered.loc[seconds.index, same].assign(second=seconds),
+        how="left", on=same, validate="many_to_one",
     )["second"].to_numpy()  # fmt: skip
     is_fastest = times < fastest + rules.tie_s
     is_second = ~is_fastest & (times < second + rules.tie_s)
@@ -206,9 +256,14 @@ def _points(judged: pd.DataFrame, rules: ScoringRules) -> pd.Series:
 
 def _reasons(judged: pd.DataFrame, rules: ScoringRules) -> list[str]:
     """Say for every row why it got its points, in words a reader can act on."""
-    said = judged[judged["counts"]].groupby([*INSTANCE, "result"])["tool"].agg(", ".join).to_dict()
+    counting = judged[judged["counts"]]
+    if rules.conflicts.uses_checks:
+        is_sat = counting["result"] == Result.SAT
+        counting = counting[is_sat & counting["proves"]]
+    said = counting.groupby([*INSTANCE, "result"])["tool"].agg(", ".join).to_dict()
     columns = ["benchmark", "instance", "result", "result_raw", "excluded", "verdict", "truth",
-               "n_unsat", "n_sat", "is_easy", "bonus", "is_fastest"]  # fmt: skip
+               "check", "n_unsat", "n_sat", "is_easy", "is_late", "run_s", "timeout_s", "bonus",
+               "is_fastest"]  # fmt: skip
     return [_reason(row, said, rules) for row in judged[columns].itertuples(index=False)]
 
 
@@ -216,10 +271,23 @@ def _reason(row: Any, said: Mapping[tuple[str, str, str], str], rules: ScoringRu
     if row.excluded:
         return row.excluded
     if row.verdict == Verdict.UNSOLVED:
-        raw = "" if row.result_raw == row.result else f" ({row.result_raw or 'empty label'})"
-        return f"no answer: {row.result}{raw}"
+        return _unsolved(row)
+    if rules.conflicts.uses_checks:
+        proofs = said.get((row.benchmark, row.instance, Result.SAT), "")
+        return proof_reason(row, proofs, rules) + _credit(row, rules)
     if row.verdict == Verdict.IGNORED:
         return _ignored(row, rules)
+    return _by_votes(row, said, rules)
+
+
+def _unsolved(row: Any) -> str:
+    if row.is_late:
+        return f"late {row.result_raw}: run {row.run_s:g} s over the {row.timeout_s:g} s limit"
+    raw = "" if row.result_raw == row.result else f" ({row.result_raw or 'empty label'})"
+    return f"no answer: {row.result}{raw}"
+
+
+def _by_votes(row: Any, said: Mapping[tuple[str, str, str], str], rules: ScoringRules) -> str:
     other = Result.SAT if row.result == Result.UNSAT else Result.UNSAT
     opposed = said.get((row.benchmark, row.instance, other), "")
     own, others = (row.n_sat, row.n_unsat)[:: 1 if row.result == Result.SAT else -1]
@@ -228,6 +296,8 @@ def _reason(row: Any, said: Mapping[tuple[str, str, str], str], rules: ScoringRu
             return f"contradicted by a counterexample of {rules.easy_sat_tool} (sat: {opposed})"
         return f"outvoted {own}:{others} ({other}: {opposed})"
     against = f", {others} against" if others else ""
+    if against and rules.conflicts is Conflicts.ALL_UNSAT:
+        against += ": taken as unsat, all count as solved"
     agreement = "the only answer" if own + others == 1 else f"{own} say {row.result}{against}"
     return agreement + _credit(row, rules)
 

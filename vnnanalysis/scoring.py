@@ -3,14 +3,15 @@
 Source: VNN-COMP 2021 report, sections 0.2 ("Benchmark score") and 0.5 (Tables 4 to 19).
 """
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import pandas as pd
 
-from vnnanalysis.editions import ALL_TRACKS, Edition, ScoringRules
-from vnnanalysis.errors import check_known
+from vnnanalysis.editions import ALL_TRACKS, STATISTICS, Edition
 from vnnanalysis.judging import MAIN_MODE
 from vnnanalysis.layouts import INSTANCE
+from vnnanalysis.rules import ScoringRules
 from vnnanalysis.terms import Duplicates, Result, Verdict
 
 BENCHMARK_COLUMNS = [
@@ -21,14 +22,6 @@ INSTANCE_COLUMNS = [
     *("benchmark", "index", "instance", "tool", "result", "truth", "verdict", "points"),
     *("run_s", "corrected_s", "reason"),
 ]
-STATISTICS = {  # short name: as the report calls it
-    "overhead": "Overhead",
-    "participated": "Num Benchmarks Participated",
-    "solved": "Num Instances Verified",
-    "falsified": "Num Violated",
-    "verified": "Num Holds",
-    "incorrect": "Mismatched (Incorrect) Results",
-}
 
 
 def benchmark_scores(judged: pd.DataFrame, edition: Edition, rules: ScoringRules) -> pd.DataFrame:
@@ -65,7 +58,7 @@ def benchmark_scores(judged: pd.DataFrame, edition: Edition, rules: ScoringRules
     scores = facts.groupby(["benchmark", "tool"])[counted].sum().reset_index()
     scores["percent"] = [float(percent) for percent in _percents(scores, edition, rules)]
     solved = scores["verified"] + scores["falsified"]
-    scores["solved_percent"] = 100 * solved / scores["benchmark"].map(sizes)
+    scores["solved_percent"] = 100 * solved / scores["benchmark"].map(sizes).astype("float64")
     scores["track"] = [edition.track_of(b) for b in scores["benchmark"]]
     scores["rank"] = _rank(scores, "benchmark", "points", edition)
     place = scores["benchmark"].map({b: i for i, b in enumerate(edition.benchmarks)})
@@ -102,8 +95,28 @@ def _sorted(table: pd.DataFrame, by: list[str], edition: Edition) -> pd.DataFram
     return keyed.drop(columns="tool_order").reset_index(drop=True)
 
 
+def solved_times(judged: pd.DataFrame, edition: Edition) -> pd.Series:
+    """Sum up every tool's run time on the scored instances it solved, in seconds.
+
+    Returns
+    -------
+    Series of float
+        Index track and tool.
+    """
+    solved = judged[
+        (judged["verdict"] == Verdict.CORRECT) & judged["benchmark"].isin(edition.scored)
+    ]
+    track = solved["benchmark"].map({b: edition.track_of(b) for b in edition.benchmarks})
+    return solved["run_s"].groupby([track.rename("track"), solved["tool"]]).sum()
+
+
 def overall_scores(
-    scores: pd.DataFrame, edition: Edition, rules: ScoringRules, track: str = ALL_TRACKS
+    scores: pd.DataFrame,
+    edition: Edition,
+    rules: ScoringRules,
+    track: str = ALL_TRACKS,
+    *,
+    times: pd.Series | None = None,
 ) -> pd.DataFrame:
     """Rank the tools: the sum of their percents over the scored benchmarks of a track.
 
@@ -116,28 +129,37 @@ def overall_scores(
     edition : Edition
         For the tracks.
     rules : ScoringRules
-        ``floor_percent``.
+        ``floor_percent`` and ``ties_by_time``.
     track : str
-        A track of the edition, or ``all`` for one ranking per track.
+        A track, or one of the other choices of `Edition.track_names`; one ranking per track.
+    times : Series, optional
+        From `solved_times`; needed where the rules break ties by time.
 
     Returns
     -------
     DataFrame
-        Columns track, rank, tool, score; best first, equal scores share a rank. A tool that
-        was not part of the competition has the rank it would have had, and moves nobody.
+        Columns track, rank, tool, score; best first, equal scores share a rank unless the
+        run time on solved instances breaks the tie. A tool that was not part of the
+        competition has the rank it would have had, and moves nobody.
     """
-    check_known("track", [track], [*edition.tracks, ALL_TRACKS])
     scored = scores[scores["benchmark"].isin(edition.scored)]
-    if track != ALL_TRACKS:
-        scored = scored[scored["track"] == track]
+    scored = scored[scored["benchmark"].isin(edition.in_track(track))]
     percents = pd.Series(_percents(scored, edition, rules), scored.index, dtype=object)
     sums = percents.groupby([scored["track"], scored["tool"]]).sum()
     overall = sums.rename("score").rename_axis(["track", "tool"]).reset_index()
-    overall["rank"] = _rank(overall.assign(score=list(sums)), "track", "score", edition)
+    seconds = times.reindex(sums.index, fill_value=0.0) if times is not None else [0.0] * len(sums)
+    by_time = rules.ties_by_time
+    order = [(s, -t if by_time else 0.0) for s, t in zip(sums, seconds, strict=True)]
+    overall["rank"] = _rank(overall.assign(order=order), "track", "order", edition)
     overall["score"] = overall["score"].astype(float)
     place = overall["track"].map({t: i for i, t in enumerate(edition.tracks)})
     ordered = overall.assign(place=place, less=-overall["score"])
     return _sorted(ordered, ["place", "rank", "less"], edition)[["track", "rank", "tool", "score"]]
+
+
+def statistic_titles(edition: Edition) -> dict[str, str]:
+    """Return the titles of the statistics tables, as the edition prints them, by short name."""
+    return STATISTICS | dict(edition.statistic_titles)
 
 
 def statistics(scores: pd.DataFrame, overhead: pd.DataFrame, edition: Edition) -> pd.DataFrame:
@@ -150,15 +172,36 @@ def statistics(scores: pd.DataFrame, overhead: pd.DataFrame, edition: Edition) -
     overhead : DataFrame
         From `judging.overheads`.
     edition : Edition
-        For the order of tools.
+        For the order of tools and tracks, and the titles.
 
     Returns
     -------
     DataFrame
-        Columns statistic, rank, tool, value and, for overheads in seconds, cpu_mode: the
-        overhead in a tool's other mode. A tool without any is not listed.
+        Columns track, statistic (its title), rank, tool, value and, for overheads in seconds,
+        cpu_mode: the overhead in a tool's other mode. A tool without any is not listed.
     """
-    parts = [_overhead_statistic(overhead)]
+    titles = statistic_titles(edition)
+    parts = []
+    for track in edition.tracks:
+        here = scores[scores["track"] == track]
+        if len(here):
+            measured = overhead[overhead["track"].isin(["", track])]
+            parts.append(_statistics(here, measured, titles).assign(track=track))
+    table = pd.concat(parts, ignore_index=True)
+    group = table["track"] + "\n" + table["statistic"]
+    table["rank"] = _rank(table.assign(group=group), "group", "order", edition)
+    places = {"track": list(edition.tracks), "statistic": list(titles.values())}
+    by = {c: table[c].map({v: i for i, v in enumerate(known)}) for c, known in places.items()}
+    ordered = table.assign(track_place=by["track"], place=by["statistic"], less=-table["order"])
+    return _sorted(ordered, ["track_place", "place", "rank", "less"], edition)[
+        ["track", "statistic", "rank", "tool", "value", "cpu_mode"]
+    ]
+
+
+def _statistics(
+    scores: pd.DataFrame, overhead: pd.DataFrame, titles: Mapping[str, str]
+) -> pd.DataFrame:
+    """Collect the statistics of one track; column order is what they are ranked by."""
     counts = scores.groupby("tool").agg(
         participated=("benchmark", "size"),
         falsified=("falsified", "sum"),
@@ -166,17 +209,12 @@ def statistics(scores: pd.DataFrame, overhead: pd.DataFrame, edition: Edition) -
         incorrect=("incorrect", "sum"),
     )
     counts["solved"] = counts["verified"] + counts["falsified"]
-    for column, statistic in list(STATISTICS.items())[1:]:
-        values = counts.loc[counts[column] > 0, column].rename("value").reset_index()
-        parts.append(values.assign(statistic=statistic, order=values["value"]))
-    table = pd.concat(parts, ignore_index=True)
-    table["rank"] = _rank(table, "statistic", "order", edition)
-    order = {name: i for i, name in enumerate(STATISTICS.values())}
-    place = table["statistic"].map(order)
-    ordered = table.assign(place=place, less=-table["order"])
-    return _sorted(ordered, ["place", "rank", "less"], edition)[
-        ["statistic", "rank", "tool", "value", "cpu_mode"]
-    ]
+    parts = [_overhead_statistic(overhead).assign(statistic=titles["overhead"])]
+    for column, title in titles.items():
+        if column in counts:
+            values = counts.loc[counts[column] > 0, column].rename("value").reset_index()
+            parts.append(values.assign(statistic=title, order=values["value"]))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _overhead_statistic(overhead: pd.DataFrame) -> pd.DataFrame:
@@ -184,8 +222,7 @@ def _overhead_statistic(overhead: pd.DataFrame) -> pd.DataFrame:
     main = overhead[is_main].set_index("tool")["overhead_s"].rename("value")
     other = overhead[~is_main].groupby("tool")["overhead_s"].min().rename("cpu_mode")
     table = pd.concat([main, other], axis="columns").rename_axis("tool").reset_index()
-    order = -table["value"].fillna(table["cpu_mode"])
-    return table.assign(statistic=STATISTICS["overhead"], order=order)
+    return table.assign(order=-table["value"].fillna(table["cpu_mode"]))
 
 
 def instance_table(judged: pd.DataFrame, edition: Edition) -> pd.DataFrame:
