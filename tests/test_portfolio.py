@@ -7,6 +7,7 @@ import pytest
 
 from vnnanalysis import portfolio
 from vnnanalysis.analysis import analyse
+from vnnanalysis.load import load_contest
 
 
 def brute_force(solved):
@@ -95,3 +96,62 @@ def test_a_subset_of_tools_never_votes_again(example_analysis):
     pair = ["tool_best", "tool_wrong"]
     subset = portfolio.complementarity(example_analysis.judged, pair).set_index("tool")
     assert subset["solved"].to_dict() == {"tool_best": 9, "tool_wrong": 6}
+
+
+def temporal_brute_force(solved, periods):
+    """Mean marginal contribution over the orders in which no tool precedes an earlier period's."""
+    orders = [
+        order for order in itertools.permutations(solved.columns)
+        if all(periods[a] <= periods[b] for a, b in itertools.pairwise(order))
+    ]  # fmt: skip
+    values = dict.fromkeys(solved.columns, 0.0)
+    for order in orders:
+        for k, tool in enumerate(order):
+            before = solved[list(order[:k])].any(axis=1).sum()
+            values[tool] += solved[list(order[: k + 1])].any(axis=1).sum() - before
+    return [values[tool] / len(orders) for tool in solved.columns]
+
+
+@pytest.mark.parametrize("n_periods", [1, 2, 3])
+def test_temporal_shapley_is_the_mean_over_the_admissible_orders(n_periods):
+    rng = np.random.default_rng(n_periods)
+    for _ in range(20):
+        tools = list("abcdef")[: rng.integers(1, 7)]
+        solved = pd.DataFrame(rng.random((12, len(tools))) < 0.4, columns=tools)
+        periods = pd.Series(rng.integers(0, n_periods, len(tools)), tools)
+        got = portfolio.temporal_shapley(solved, periods)
+        assert got.tolist() == pytest.approx(temporal_brute_force(solved, periods))
+        assert got.sum() == pytest.approx(solved.any(axis=1).sum())
+
+
+def test_temporal_shapley_in_one_period_is_the_shapley_value():
+    solved = pd.DataFrame({"a": [True, True, False], "b": [True, False, False]})
+    one = portfolio.temporal_shapley(solved, pd.Series({"a": 1, "b": 1}))
+    assert one.equals(portfolio.shapley_value(solved))
+    with pytest.raises(ValueError, match="every tool needs a period"):
+        portfolio.temporal_shapley(solved, pd.Series({"a": 1}))
+
+
+LIMITED = "tool,benchmark,instance,result,time_s,timeout_s\n"
+
+
+def test_average_time_and_portfolio(tidy):
+    rows = "a,x,i,unsat,4,10\nb,x,i,unsat,2,10\na,x,j,sat,6,20\nb,x,j,timeout,20,20\n"
+    rows += "a,x,k,timeout,30,30\nb,x,k,timeout,30,30\n"
+    contest = load_contest(str(tidy(LIMITED + rows)))
+    rules = contest.edition.rules.with_settings({"overhead": "none"})
+    judged = analyse(contest, rules).judged
+    # k is solved by nobody and does not count; j counts with its limit for b
+    assert portfolio.average_time(judged, ["a", "b"]).to_dict() == {"a": 5.0, "b": 11.0}
+    assert portfolio.average_time(judged, ["b"]).to_dict() == {"b": 2.0}
+    nobody = judged[judged["instance"] == "k"]
+    assert portfolio.average_time(nobody, ["a"]).to_dict() == {"a": 30.0}
+    assert [portfolio.portfolio_solves(judged, ["a", "b"], s) for s in (1, 2, 5.9, 6)] == [
+        0,
+        1,
+        1,
+        2,
+    ]
+    unknown = judged.assign(timeout_s=judged["timeout_s"].mask(judged["instance"] == "j"))
+    with pytest.raises(ValueError, match="1 instances have no time limit"):
+        portfolio.average_time(unknown, ["a"])

@@ -123,6 +123,103 @@ def shapley_value(solved: pd.DataFrame) -> pd.Series:
     return solved.div(n_solvers.where(n_solvers > 0, 1), axis=0).sum()
 
 
+def temporal_shapley(solved: pd.DataFrame, periods: pd.Series) -> pd.Series:
+    """Share of the solved instances due to each tool, when tools of earlier periods come first.
+
+    The Shapley value over the joining orders in which no tool comes before one of an earlier
+    period [1]_. An instance that a tool of an earlier period solves gives nothing; one first
+    solved in a period is shared equally by those of the period that solve it.
+
+    Parameters
+    ----------
+    solved : DataFrame of bool, shape (n_instances, n_tools)
+        Whether the tool solved the instance. Columns are tools.
+    periods : Series, shape (n_tools,)
+        Index: the tools; values: when they appeared, in sortable values.
+
+    Returns
+    -------
+    Series of float, shape (n_tools,)
+        Instances credited to each tool; sums to the instances that some tool solves.
+
+    Raises
+    ------
+    ValueError
+        If `solved` holds anything but booleans, or a tool has no period.
+
+    References
+    ----------
+    .. [1] Kotthoff et al., "Quantifying Algorithmic Improvements over Time", IJCAI 2018.
+
+    Examples
+    --------
+    >>> solved = pd.DataFrame({"old": [True, False], "new": [True, True]})
+    >>> temporal_shapley(solved, pd.Series({"old": 2021, "new": 2022})).tolist()
+    [1.0, 1.0]
+    """
+    _check_bool(solved)
+    if not set(solved.columns) <= set(periods.dropna().index):
+        raise ValueError("every tool needs a period")
+    parts, is_open = [], pd.Series(True, solved.index)
+    for period in sorted(set(periods[solved.columns])):
+        names = [tool for tool in solved.columns if periods[tool] == period]
+        fresh = solved[names].where(is_open, False)
+        parts.append(shapley_value(fresh))
+        is_open &= ~fresh.any(axis=1)
+    return pd.concat(parts).reindex(solved.columns)
+
+
+def average_time(judged: pd.DataFrame, tools: Sequence[str]) -> pd.Series:
+    """Mean run time over the instances that at least one of the tools solved, in seconds.
+
+    An instance that a tool did not solve counts as its time limit, without a penalty. Where
+    none is solvable, every tool's mean is that of the limits.
+
+    Source: Koenig et al., SafeAI 2023, section 5 ("average running time").
+
+    Parameters
+    ----------
+    judged : DataFrame
+        From `judging.judge`; every instance has a `timeout_s`.
+    tools : sequence of str
+        The tools.
+
+    Returns
+    -------
+    Series of float, shape (n_tools,)
+
+    Raises
+    ------
+    ValueError
+        If the limit of an instance is not known.
+    """
+    limits = judged.drop_duplicates(INSTANCE).set_index(INSTANCE)["timeout_s"]
+    if limits.isna().any():
+        raise ValueError(f"{limits.isna().sum()} instances have no time limit")
+    solved = solved_matrix(judged, tools)
+    times = judged.pivot_table(index=INSTANCE, columns="tool", values="run_s", aggfunc="min")
+    times = times.reindex(index=solved.index, columns=list(tools)).where(solved)
+    filled = times.apply(lambda column: column.fillna(limits))
+    solvable = solved.any(axis=1)
+    return (filled[solvable] if solvable.any() else filled).mean()
+
+
+def portfolio_solves(judged: pd.DataFrame, tools: Sequence[str], limit_s: float) -> int:
+    """Count the instances that tools running side by side solve, each within a time limit.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        From `judging.judge`.
+    tools : sequence of str
+        The tools of the portfolio.
+    limit_s : float
+        Seconds for each tool; with a budget of c seconds for k tools, c / k.
+    """
+    in_time = judged[judged["tool"].isin(tools) & (judged["run_s"] <= limit_s)]
+    return int(solved_matrix(in_time, tools).any(axis=1).sum())
+
+
 def virtual_best_solver(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
     """Return the fastest correct answers to every instance that some tool solved.
 
