@@ -28,7 +28,7 @@ def test_rules_are_stated_from_their_switches(example_analysis):
         ("duplicates", "unique", "lists twice counts once"),
         ("easy_sat_tool", "tool_sound", "A correct sat that tool_sound found too is worth 1"),
         ("incorrect_points", -150, "an incorrect one -150"),
-        ("time_floor_s", 3, "times below 3 s count as 3 s"),
+        ("bonus_floor_s", 3, "times below 3 s count as 3 s"),
     ],
 )
 def test_every_switch_changes_the_words(example_analysis, setting, value, told):
@@ -78,7 +78,7 @@ def test_swaps_are_told_with_scores(example_analysis):
 
 def test_conflicts_name_whom_the_rules_penalise(example_analysis):
     a = example_analysis
-    by_policy = judge_by_policy(a.contest.runs, a.edition, a.rules, a.benchmarks)
+    by_policy = judge_by_policy(a.contest, a.rules, a.benchmarks)
     disputed = dispute_list(by_policy, a.edition)
     assert summary.conflict_sentences(disputed, a.judged, a.edition) == [
         "4 of 13 instances are disputed; incorrect answers under these rules: tool_wrong 2."
@@ -115,3 +115,31 @@ def test_the_2021_summary_tells_the_third_place(contest_2021):
     assert "single / voting: ERAN 582.9, oval 581.4" in told
     text = " ".join(summary.rules_in_words(analysis.rules, analysis.edition))
     assert "A correct sat that randgen found too is worth 1" in text
+
+
+def test_caveats_count_the_verdicts_that_were_measured_too_laxly():
+    columns = ["benchmark", "instance", "tool", "verdict", "tolerance"]
+    rows = [("b", "i", "t", "correct", "small"), ("b", "j", "t", "correct", "small"),
+            ("b", "j", "t", "correct", "zero"), ("b", "k", "t", "correct", ""),
+            ("b", "l", "t", "no_ce", "any")]  # fmt: skip
+    checks = pd.DataFrame(rows, columns=columns)
+    [told] = summary.tolerance_caveats(checks, ["zero", "small", "any", "as-committed"])
+    assert told.startswith("Of 3 counterexamples that are correct, 1 were measured more laxly than")
+    assert summary.tolerance_caveats(checks.head(0), ["zero"]) == []
+
+
+def test_captions_name_every_changed_switch(example_analysis):
+    own = example_analysis.edition.rules
+    rules = own.with_settings({"incorrect_points": "-1", "conflicts": "voting"})
+    assert summary.rules_in_short(rules, own) == (
+        "multi overhead, conflicts: voting, incorrect_points=-1"
+    )
+
+
+def test_extra_tools_did_not_take_part(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("tool,benchmark,instance,result,time_s\nmine,toy_cnn,c3,unsat,2\n")
+    analysis = open_analysis(edition="example", extra=[str(path)])
+    told = summary.sizes_in_words(analysis.judged, analysis.edition)
+    assert told[0].startswith("4 tools took part")
+    assert told[-1].startswith("Not part of the competition: mine")

@@ -7,14 +7,15 @@ from typing import Any
 
 import pandas as pd
 
-from vnnanalysis.editions import ALL_TRACKS, Edition, ScoringRules
+from vnnanalysis.editions import ALL_TRACKS, Edition, read_rules
 from vnnanalysis.errors import UsageError, check_known
 from vnnanalysis.judging import judge, overheads
 from vnnanalysis.kernel import check_injected
+from vnnanalysis.limits import check_complete
 from vnnanalysis.load import Contest, load_contest
-from vnnanalysis.scoring import benchmark_scores, overall_scores
+from vnnanalysis.rules import ScoringRules, words
+from vnnanalysis.scoring import benchmark_scores, overall_scores, solved_times
 from vnnanalysis.tables import plain_name
-from vnnanalysis.terms import Conflicts, Overhead
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,12 @@ class Analysis:
     @property
     def label(self) -> str:
         """Name of edition and rule variant: ``2021``, or ``2021-single-voting``."""
-        own, rules = vars(self.edition.rules), vars(self.rules)
-        changed = [value for name, value in rules.items() if value != own[name]]
-        chosen = [self.rules.overhead, self.rules.conflicts, *changed] if changed else []
-        return "-".join(dict.fromkeys(map(str, [self.edition.id, *chosen])))
+        return "-".join([self.edition.id, *variant_words(self.rules, self.edition)])
+
+    @property
+    def answered(self) -> tuple[str, ...]:
+        """The selected benchmarks on which some tool has an answer that counts."""
+        return tuple(b for b in self.benchmarks if b in set(self.scores["benchmark"]))
 
     @property
     def ranking(self) -> list[str]:
@@ -105,6 +108,8 @@ def open_analysis(
     extra: Sequence[str] | str | None = None,
     lenient: bool = False,
     benchmarks_dir: str | Path | None = None,
+    checks: Sequence[str] | str | None = None,
+    rules: str | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Analysis:
     """Check the parameters of a notebook, load the contest, judge and score it.
@@ -129,6 +134,11 @@ def open_analysis(
         Set bad rows aside instead of raising.
     benchmarks_dir : path, optional
         The organisers' benchmark repository, for time limits.
+    checks : list of path, or comma-separated str, optional
+        Tables of verdicts on counterexamples; those published with the edition by default.
+    rules : str, optional
+        Another edition's rules, such as ``2026`` or ``2025-zero``; the edition's own by
+        default.
     settings : dict, optional
         Further rule switches by name.
 
@@ -153,24 +163,30 @@ def open_analysis(
     contest = load_contest(
         str(edition),
         results or None,
-        extra=_names("extra", extra),
+        extra=parse_names("extra", extra),
         lenient=lenient,
         benchmarks=benchmarks_dir or None,
+        checks=parse_names("checks", checks),
     )
     given = {"overhead": overhead, "conflicts": conflicts}
     switches = {name: value for name, value in given.items() if value not in (None, "")}
-    rules = contest.edition.rules.with_settings(switches | (settings or {}))
-    if settings and rules.easy_sat_tool and "easy_sat_tool" in settings:
-        check_known("tool", [rules.easy_sat_tool], contest.edition.tools)
-    return analyse(contest, rules, track=track, benchmarks=_names("benchmarks", benchmarks),
-                   tools=_names("tools", tools), out=Path(out) if out else None)  # fmt: skip
+    base = read_rules(rules) if rules else contest.edition.rules
+    chosen = base.with_settings(switches | (settings or {}))
+    if settings and chosen.easy_sat_tool and "easy_sat_tool" in settings:
+        check_known("tool", [chosen.easy_sat_tool], contest.edition.tools)
+    return analyse(contest, chosen, track=track, benchmarks=parse_names("benchmarks", benchmarks),
+                   tools=parse_names("tools", tools), out=Path(out) if out else None)  # fmt: skip
 
 
-def _names(parameter: str, value: Any) -> list[str]:
+def parse_names(parameter: str, value: Any) -> list[str]:
+    """Read a list of names, or a text of names separated by commas."""
     if value is None:
         return []
     if isinstance(value, str):
-        return [name.strip() for name in value.split(",") if name.strip()]
+        names = [name.strip() for name in value.split(",") if name.strip()]
+        if value.strip() and not names:
+            raise UsageError(f"parameter {parameter}: expected names, found {value!r}")
+        return names
     if isinstance(value, (list, tuple)) and all(isinstance(name, str) for name in value):
         return list(value)
     raise UsageError(f"parameter {parameter}: expected a list of names, found {value!r}")
@@ -187,21 +203,26 @@ def analyse(
 ) -> Analysis:
     """Judge and score a contest that is already read; see `open_analysis`."""
     edition = contest.edition
-    check_known("track", [track], [*edition.tracks, ALL_TRACKS])
-    in_track = [b for b in edition.benchmarks if track in (ALL_TRACKS, edition.track_of(b))]
+    in_track = edition.in_track(track)
+    if not in_track:
+        raise UsageError(f"{edition.title} has no benchmark in track {track!r}")
     check_known(f"benchmark of track {track}", benchmarks, in_track)
     check_known("tool", tools, edition.tools)
     chosen = tuple(b for b in in_track if not benchmarks or b in benchmarks)
-    judged = judge(contest.runs, edition, rules)
+    if rules.enforce_timeouts and edition.rules.enforce_timeouts and not contest.is_lenient:
+        check_complete(contest.runs, contest.inputs)
+    judged = judge(contest.runs, edition, rules, contest.checks)
     judged = judged[judged["benchmark"].isin(chosen)].reset_index(drop=True)
     scores = benchmark_scores(judged, edition, rules)
-    overall = overall_scores(scores, edition, rules)
+    overall = overall_scores(scores, edition, rules, times=solved_times(judged, edition))
     present = set(judged.loc[judged["takes_part"], "tool"])
     shown = tuple(t for t in edition.tools if (t in tools if tools else t in present))
     rows = set(judged["tool"])
     if not present:
         raise UsageError(f"no tool has a sat or unsat in {', '.join(chosen)}: nothing to score")
     overhead = overheads(contest.runs, edition, rules)
+    tracks = {"", *(edition.track_of(b) for b in chosen)}
+    overhead = overhead[overhead["track"].isin(tracks)]
     return Analysis(
         contest=contest,
         rules=rules,
@@ -218,6 +239,22 @@ def analyse(
     )
 
 
+def variant_words(rules: ScoringRules, edition: Edition) -> list[str]:
+    """Say in words fit for a name how rules differ from the edition's own.
+
+    Values that name their switch (``voting``) stand for themselves, others are written out
+    (``incorrect_points=-150``). An edition that compares variants names all their switches.
+    """
+    changed = rules.changes(edition.rules)
+    if not changed:
+        return []
+    compared = {name: str(getattr(rules, name)) for name in edition.variants}
+    compared = {name: word for name, word in compared.items() if word in words()}
+    named = compared | {name: word for name, word in changed.items() if word in words()}
+    rest = [f"{name}={value}" for name, value in changed.items() if name not in named]
+    return [*named.values(), *rest]
+
+
 def compare_variants(
     analysis: Analysis, settings: Iterable[dict[str, str]] | None = None
 ) -> pd.DataFrame:
@@ -228,7 +265,8 @@ def compare_variants(
     analysis : Analysis
         Its rules are the starting point.
     settings : iterable of dict, optional
-        The switches of each variant, all with the same names; `variant_grid` by default.
+        The switches of each variant, all with the same names; those that the edition lists
+        by default.
 
     Returns
     -------
@@ -236,7 +274,7 @@ def compare_variants(
         The settings as columns, then track, rank, tool, score.
     """
     parts = []
-    for chosen in variant_grid(analysis.edition) if settings is None else settings:
+    for chosen in analysis.edition.variant_grid() if settings is None else settings:
         variant = analyse(
             analysis.contest,
             analysis.rules.with_settings(chosen),
@@ -247,11 +285,3 @@ def compare_variants(
         names = pd.DataFrame(chosen, index=variant.overall.index)
         parts.append(pd.concat([names, variant.overall], axis="columns"))
     return pd.concat(parts, ignore_index=True)
-
-
-def variant_grid(edition: Edition) -> list[dict[str, str]]:
-    """Return the rule variants to compare: each overhead mode with each conflict policy."""
-    modes = [Overhead.SINGLE, *([Overhead.MULTI] if edition.overhead_modes else [])]
-    return [
-        {"overhead": str(mode), "conflicts": str(policy)} for mode in modes for policy in Conflicts
-    ]

@@ -6,7 +6,7 @@ import html
 import io
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import matplotlib as mpl
 import pandas as pd
@@ -14,9 +14,10 @@ from IPython.display import display
 from matplotlib.figure import Figure
 
 from vnnanalysis.analysis import Analysis
+from vnnanalysis.editions import Edition
 from vnnanalysis.figures import STYLE, bump
 from vnnanalysis.ranking import ranks_by_variant
-from vnnanalysis.scoring import STATISTICS
+from vnnanalysis.scoring import statistic_titles
 from vnnanalysis.summary import rules_in_short
 from vnnanalysis.tables import Table, csv_bytes, latex_text, slug, to_html, to_latex, to_text
 
@@ -26,6 +27,22 @@ _NO_DATE = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
 }
+
+
+class Subject(Protocol):
+    """What tables and figures are about: an `Analysis`, or a `history.History`."""
+
+    @property
+    def edition(self) -> Edition:
+        """For titles and names."""
+
+    @property
+    def label(self) -> str:
+        """Beginning of LaTeX labels."""
+
+    @property
+    def out(self) -> Path | None:
+        """Folder to write to."""
 
 
 class Shown:
@@ -49,7 +66,7 @@ def _write(out: Path | None, folder: str, name: str, content: bytes) -> None:
 
 
 def show_table(
-    analysis: Analysis,
+    analysis: Subject,
     name: str,
     frame: pd.DataFrame,
     caption: str,
@@ -63,7 +80,7 @@ def show_table(
 
     Parameters
     ----------
-    analysis : Analysis
+    analysis : Subject
         For names and the output folder.
     name : str
         File stem and LaTeX label.
@@ -72,7 +89,7 @@ def show_table(
     caption : str
         What the table shows; the edition's title is put before it.
     by_rules : bool
-        Whether the numbers depend on the rules, which the caption then names.
+        Whether the numbers depend on an analysis's rules, which the caption then names.
     formats : mapping of str to str, optional
         Format strings by column, beside those of `tables.FORMATS`.
     widths : mapping of str to str, optional
@@ -80,7 +97,9 @@ def show_table(
     in_latex : bool
         False for tables that are too long to print: csv only, and the first rows are shown.
     """
-    rules = f" ({rules_in_short(analysis.rules)})" if by_rules else ""
+    rules = ""
+    if by_rules and isinstance(analysis, Analysis):
+        rules = f" ({rules_in_short(analysis.rules, analysis.edition.rules)})"
     table = Table(
         slug(name),
         f"{analysis.edition.title}: {caption}{rules}",
@@ -116,7 +135,7 @@ def _shortened(table: Table, n_rows: int = SHOWN_ROWS) -> str:
 
 
 def show_tables(
-    analysis: Analysis, name: str, frame: pd.DataFrame, caption: str, *, by: str = "benchmark",
+    analysis: Subject, name: str, frame: pd.DataFrame, caption: str, *, by: str = "benchmark",
     **options: Any,
 ) -> None:  # fmt: skip
     """Show one table for each value of a column; names and captions end with the value."""
@@ -126,7 +145,7 @@ def show_tables(
             analysis,
             f"{name}-{value}",
             rows.drop(columns=by),
-            f"{caption} {value}",
+            f"{caption} {analysis.edition.benchmark_name(str(value))}",
             **options,
         )
         for value, rows in groups
@@ -135,13 +154,16 @@ def show_tables(
 
 def show_statistics(analysis: Analysis, table: pd.DataFrame) -> None:
     """Show one table for each statistic of `scoring.statistics`."""
-    for short, title in STATISTICS.items():
-        rows = table[table["statistic"] == title].drop(columns="statistic")
-        is_overhead = title == STATISTICS["overhead"]
+    titles = statistic_titles(analysis.edition)
+    tracks = [] if len(set(table["track"])) > 1 else ["track"]
+    for short, title in titles.items():
+        rows = table[table["statistic"] == title].drop(columns=["statistic", *tracks])
+        is_overhead = short == "overhead"
+        has_modes = is_overhead and bool(analysis.edition.overhead_modes)
         shown = show_table(
             analysis,
             f"statistic-{short}",
-            rows if is_overhead else rows.drop(columns="cpu_mode"),
+            rows if has_modes else rows.drop(columns="cpu_mode"),
             title,
             by_rules=True,
             formats={"value": "{:.1f}" if is_overhead else "{:.0f}"},
@@ -163,7 +185,7 @@ def image_bytes(figure: Figure, kind: str) -> bytes:
     return buffer.getvalue()
 
 
-def show_figure(analysis: Analysis, name: str, figure: Figure, caption: str) -> Shown:
+def show_figure(analysis: Subject, name: str, figure: Figure, caption: str) -> Shown:
     """Show a figure; write ``figures/<name>.pdf``, ``.svg`` and ``.png``."""
     images = {}
     for kind in ("pdf", "svg", "png") if analysis.out else ("png",):
@@ -205,9 +227,9 @@ def show_figures(analysis: Analysis, name: str, draw: Callable[..., Figure], cap
                 analysis.tools,
                 analysis.rules.time_floor_s,
             ),
-            f"{caption} {benchmark}",
+            f"{caption} {analysis.edition.benchmark_name(benchmark)}",
         )
-        for benchmark in analysis.benchmarks
+        for benchmark in analysis.answered
     )
 
 

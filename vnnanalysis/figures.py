@@ -1,7 +1,7 @@
 """Frames to figures. No arithmetic on scores, no pyplot state.
 
-A tool has one colour, dash and marker in every figure of an edition: they follow its
-place in the edition's list of tools, not the selection that is drawn.
+A tool has one colour, dash and marker in every figure of every edition (see
+`editions.tool_slots`), whatever selection is drawn.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from vnnanalysis.editions import Edition
+from vnnanalysis.editions import Edition, tool_slots
 from vnnanalysis.tables import plain_name
 from vnnanalysis.terms import Result, Verdict
 
@@ -57,7 +57,7 @@ class ToolStyle(NamedTuple):
 
 def tool_style(edition: Edition, tool: str) -> ToolStyle:
     """Return the colour, dash and marker of a tool."""
-    i = edition.tools.index(tool)
+    i = tool_slots(edition)[tool]
     return ToolStyle(
         COLOURS[i % len(COLOURS)], _DASHES[i % len(_DASHES)], _MARKERS[i % len(_MARKERS)]
     )
@@ -120,9 +120,11 @@ def cactus_points(judged: pd.DataFrame, tool: str, floor_s: float) -> np.ndarray
 def _draw_cactus(
     axes: Axes, judged: pd.DataFrame, edition: Edition, tools: Sequence[str], floor_s: float
 ) -> None:
+    smallest = []
     for tool in tools:
         times = cactus_points(judged, tool, floor_s)
         if len(times):
+            smallest.append(float(times[0]))
             style = tool_style(edition, tool)
             axes.plot(
                 np.arange(1, len(times) + 1), times, color=style.color, lw=1.4, ms=4,
@@ -131,7 +133,9 @@ def _draw_cactus(
                 label=f"{label_of(edition, tool)} ({len(times)})",
             )  # fmt: skip
     axes.set_yscale("log")
-    axes.set_ylim(bottom=floor_s * 0.8, top=max(axes.get_ylim()[1], floor_s * 10))
+    decade = 10 ** np.floor(np.log10(min(smallest, default=floor_s)))
+    low = max(floor_s, decade)
+    axes.set_ylim(bottom=low * 0.8, top=max(axes.get_ylim()[1], low * 11))
     axes.set_xlim(left=0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     axes.yaxis.set_minor_formatter(NullFormatter())
@@ -167,7 +171,8 @@ def cactus_grid(
     judged: pd.DataFrame, edition: Edition, tools: Sequence[str], floor_s: float = 1.0
 ) -> Figure:
     """One small cactus plot per benchmark, with one legend for all."""
-    benchmarks = [b for b in edition.benchmarks if (judged["benchmark"] == b).any()]
+    answered = set(judged.loc[judged["takes_part"], "benchmark"])
+    benchmarks = [b for b in edition.benchmarks if b in answered]
     n_rows = -(-len(benchmarks) // 3)
     figure = new_figure(7.2, 0.9 + 1.8 * n_rows + 0.17 * max(0, len(tools) // 5 - 2))
     floor_s = max(floor_s, SMALLEST_S)
@@ -175,7 +180,7 @@ def cactus_grid(
     handles: dict[str, Any] = {}
     for axes, benchmark in zip(axes_of, benchmarks, strict=False):
         _draw_cactus(axes, judged[judged["benchmark"] == benchmark], edition, tools, floor_s)
-        axes.set_title(_shown(benchmark))
+        axes.set_title(_shown(edition.benchmark_name(benchmark)), fontsize=8)
         for handle, tool_label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(tool_label.rpartition(" (")[0], handle)
     for axes in axes_of[len(benchmarks) :]:
@@ -199,9 +204,8 @@ def heatmap(table: pd.DataFrame, label: str, edition: Edition, *, fmt: str = ".0
         return _empty(f"{label}: none")
     if len(table.columns) > max(14, len(table)):
         table = table.T
-    known = {tool: label_of(edition, tool) for tool in edition.tools}
-    labels = {name: known.get(name, _shown(str(name))) for name in [*table.index, *table.columns]}
-    names = table.rename(index=labels, columns=labels)
+    names = table.set_axis(_labels(table.index, edition), axis="index")
+    names = names.set_axis(_labels(table.columns, edition), axis="columns")
     figure = new_figure(2.6 + 0.52 * len(names.columns), 1.5 + 0.28 * len(names))
     axes = figure.add_subplot()
     sns.heatmap(
@@ -215,6 +219,15 @@ def heatmap(table: pd.DataFrame, label: str, edition: Edition, *, fmt: str = ".0
     for text in axes.get_xticklabels():
         text.set(ha="right", rotation_mode="anchor")
     return figure
+
+
+def _labels(names: pd.Index, edition: Edition) -> list[str]:
+    """Return the printed names of an axis; one called benchmark holds no tools."""
+    tools = set() if names.name == "benchmark" else set(edition.tools)
+    return [
+        label_of(edition, name) if name in tools else _shown(edition.benchmark_name(name))
+        for name in map(str, names)
+    ]
 
 
 @styled
@@ -296,4 +309,33 @@ def contribution_bars(table: pd.DataFrame, edition: Edition) -> Figure:
         labels=["solved", "Shapley value", "solved by this tool alone"],
         loc="outside upper center", ncols=3,
     )  # fmt: skip
+    return figure
+
+
+@styled
+def progress_lines(table: pd.DataFrame, edition: Edition, label: str) -> Figure:
+    """Draw the course of every tool (rows) over the editions (columns).
+
+    A tool that stayed away for an edition has a gap in its line. Those that came once are
+    grey marks, for orientation.
+    """
+    figure = new_figure(7.2, max(4.2, 0.6 + 0.18 * len(table)))
+    axes = figure.add_subplot()
+    places = np.arange(len(table.columns))
+    once = table[table.notna().sum(axis=1) == 1]
+    for row in once.to_numpy(float):
+        axes.plot(places, row, color="0.7", linestyle="", marker=".", label="came once")
+    for tool, row in table.drop(index=once.index).iterrows():
+        style = tool_style(edition, str(tool))
+        axes.plot(
+            places, row.to_numpy(float), color=style.color, linestyle=style.linestyle, lw=1.4,
+            marker=style.marker, ms=5, markeredgewidth=0, label=label_of(edition, str(tool)),
+        )  # fmt: skip
+    axes.set_xticks(places, [str(column) for column in table.columns])
+    axes.set_xlim(-0.3, len(places) - 0.7)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel(label)
+    axes.grid(visible=False, axis="x")
+    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    figure.legend(handles.values(), handles.keys(), loc="outside right upper")
     return figure

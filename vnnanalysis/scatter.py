@@ -97,7 +97,8 @@ def _label_rails(
 
 def _limits(judged: pd.DataFrame, floor_s: float) -> tuple[float, float]:
     correct = judged.loc[judged["verdict"] == Verdict.CORRECT, "corrected_s"]
-    low = max(floor_s, SMALLEST_S)
+    smallest = float(correct.min()) if len(correct) else 0.0
+    low = max(floor_s, SMALLEST_S, 10 ** np.floor(np.log10(max(smallest, SMALLEST_S))))
     return low, max(float(correct.max()) if len(correct) else low, low * 10)
 
 

@@ -1,11 +1,23 @@
 """Numbers in words: the rules in force, the headline, and where the rules decide a rank."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 
-from vnnanalysis.editions import Edition, ScoringRules
+from vnnanalysis.editions import Edition
 from vnnanalysis.ranking import setting_names, swaps
+from vnnanalysis.rules import ScoringRules
 from vnnanalysis.tables import plain_name
-from vnnanalysis.terms import Conflicts, Duplicates, Overhead, Verdict
+from vnnanalysis.terms import (
+    Check,
+    Conflicts,
+    Duplicates,
+    Overhead,
+    Result,
+    Tolerance,
+    Unchecked,
+    Verdict,
+)
 
 _OVERHEAD = {
     Overhead.SINGLE: "One start-up time per tool, its smallest run time with an answer, is "
@@ -19,6 +31,31 @@ _CONFLICTS = {
     Conflicts.ODD_ONE_OUT: "Where tools disagree, a tool that stands alone against at least two "
     "is wrong; other disagreements count for nobody.",
     Conflicts.IGNORE: "An instance on which tools disagree counts for nobody.",
+    Conflicts.ALL_UNSAT: "An instance on which tools disagree is taken as unsat, and every answer "
+    "to it counts as solved.",
+    Conflicts.ON_CONFLICT: "Where tools disagree, counterexamples decide: one valid "
+    "counterexample, of whichever tool, makes every sat correct and every unsat incorrect; "
+    "without one, sat is incorrect.",
+    Conflicts.AS_PRESENTED: "Every sat needs a counterexample: one valid counterexample, of "
+    "whichever tool, makes every sat correct and every unsat incorrect; without one, sat is "
+    "incorrect.",
+    Conflicts.FIRST_VALID: "Every sat needs a counterexample: of the tools with a valid one only "
+    "the alphabetically first is credited, every other sat and every unsat is incorrect.",
+    Conflicts.PER_TOOL: "A sat is worth what the tool's own counterexample is: credited if valid "
+    "within tolerance, incorrect if not; one that proves sat makes every unsat incorrect.",
+}
+_TOLERANCE = {
+    Tolerance.ANY: "A counterexample that is valid within the tolerances proves sat.",
+    Tolerance.SMALL: "A counterexample proves sat if it is valid with a tolerance of 1e-7; one "
+    "that needs more is credited, but proves nothing.",
+    Tolerance.ZERO: "A counterexample proves sat if it is valid exactly; one that needs a "
+    "tolerance is credited, but proves nothing.",
+    Tolerance.AS_COMMITTED: "Valid counterexamples are credited, but none proves sat.",
+}
+_UNCHECKED = {
+    Unchecked.CREDITED: "A sat whose counterexample has not been checked is credited, but proves "
+    "nothing.",
+    Unchecked.PENALISED: "A sat whose counterexample has not been checked is incorrect.",
 }
 
 
@@ -27,8 +64,9 @@ def rules_in_words(rules: ScoringRules, edition: Edition) -> list[str]:
 
     Rules that cannot matter in an edition (no random generation, no modes) are left out.
     """
+    points = "point" if rules.correct_points == 1 else "points"
     sentences = [
-        f"A correct answer is worth {rules.correct_points} points, an incorrect one "
+        f"A correct answer is worth {rules.correct_points} {points}, an incorrect one "
         f"{rules.incorrect_points}.",
     ]
     if rules.easy_sat_tool in edition.tools:
@@ -36,48 +74,155 @@ def rules_in_words(rules: ScoringRules, edition: Edition) -> list[str]:
             f"A correct sat that {rules.easy_sat_tool} found too is worth "
             f"{rules.easy_sat_points} and no time bonus."
         )
-    if rules.fastest_bonus or rules.second_bonus:
+    if rules.has_bonus:
         sentences.append(
             f"The fastest correct answer earns {rules.fastest_bonus} more, the second fastest "
             f"{rules.second_bonus}; times within {rules.tie_s:g} s are equal, and times below "
-            f"{rules.time_floor_s:g} s count as {rules.time_floor_s:g} s."
+            f"{rules.bonus_floor_s:g} s count as {rules.bonus_floor_s:g} s."
         )
-    one_mode = rules.overhead is Overhead.MULTI and not edition.overhead_modes
-    overhead = Overhead.SINGLE if one_mode else rules.overhead
-    sentences += [_OVERHEAD[overhead], _CONFLICTS[rules.conflicts]]
+    else:
+        sentences.append("There is no time bonus.")
+    sentences += _overhead_sentences(rules, edition)
+    sentences.append(_CONFLICTS[rules.conflicts])
+    if rules.conflicts.uses_checks:
+        sentences += [_TOLERANCE[rules.tolerance], _UNCHECKED[rules.unchecked]]
+    if rules.enforce_timeouts:
+        sentences.append(
+            "An answer after the instance's time limit is a timeout: no points, no penalty."
+        )
     if rules.duplicates is Duplicates.UNIQUE:
         sentences.append("An instance that a benchmark lists twice counts once.")
+    return [*sentences, *_score_sentences(rules)]
+
+
+def _overhead_sentences(rules: ScoringRules, edition: Edition) -> list[str]:
+    one_mode = rules.overhead is Overhead.MULTI and not edition.overhead_modes
+    overhead = Overhead.SINGLE if one_mode else rules.overhead
+    if overhead is Overhead.NONE or not rules.overhead_by_track or len(edition.tracks) < 2:
+        return [_OVERHEAD[overhead]]
+    return [_OVERHEAD[overhead], "It is measured in each track on its own."]
+
+
+def _score_sentences(rules: ScoringRules) -> list[str]:
     floored = ", but not less than 0" if rules.floor_percent else ""
-    sentences.append(
+    percent = (
         "A benchmark's score is the percent of the best tool's points"
         f"{floored}; the overall score is their sum over the scored benchmarks."
     )
-    return sentences
+    ties = "Of equal overall scores the one with less run time on solved instances is ahead."
+    return [percent, ties] if rules.ties_by_time else [percent]
 
 
-def rules_in_short(rules: ScoringRules) -> str:
-    """Name a rule variant in a few words, for captions."""
+def rules_in_short(rules: ScoringRules, own: ScoringRules | None = None) -> str:
+    """Name a rule variant in a few words, for captions.
+
+    Parameters
+    ----------
+    rules : ScoringRules
+        The rules in force.
+    own : ScoringRules, optional
+        The edition's; other switches in which the rules differ from them are named too.
+    """
     overhead = {"none": "no overhead subtracted"}.get(rules.overhead, f"{rules.overhead} overhead")
-    return f"{overhead}, conflicts: {rules.conflicts}"
+    exact = f", tolerance: {rules.tolerance}" if rules.conflicts.uses_checks else ""
+    limits = ", time limits enforced" if rules.enforce_timeouts else ""
+    named = ("overhead", "conflicts", "tolerance", "enforce_timeouts")
+    changes = rules.changes(own) if own is not None else {}
+    more = "".join(f", {k}={v}" for k, v in changes.items() if k not in named)
+    return f"{overhead}, conflicts: {rules.conflicts}{exact}{limits}{more}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def sizes_in_words(judged: pd.DataFrame, edition: Edition) -> list[str]:
     """State how many tools ran how many instances, and which benchmarks do not count."""
     n_instances = len(judged.drop_duplicates(["benchmark", "instance"]))
     benchmarks = [b for b in edition.benchmarks if b in set(judged["benchmark"])]
-    n_tools = judged.loc[judged["takes_part"], "tool"].nunique()
+    competed = judged["takes_part"] & ~judged["tool"].isin(edition.extra_tools)
+    n_tools = judged.loc[competed, "tool"].nunique()
     sentences = [
-        f"{n_tools} tools took part; {n_instances} instances in {len(benchmarks)} benchmarks."
+        f"{_count(n_tools, 'tool')} took part; {_count(n_instances, 'instance')} in "
+        f"{_count(len(benchmarks), 'benchmark')}."
     ]
     unscored = [b for b in benchmarks if b not in edition.scored]
     if unscored:
         sentences.append(f"Not part of the overall score: {', '.join(unscored)}.")
+    left_out = [skip for skip in edition.skips if skip.tool and not skip.benchmark]
+    for skip in left_out:
+        name = plain_name(edition, skip.tool)
+        sentences.append(f"Shown, but not scored: {name} ({skip.reason}).")
     if edition.extra_tools:
         names = ", ".join(edition.extra_tools)
         sentences.append(
             f"Not part of the competition: {names}; judged as if it had been, while the "
             "others' points, percents and ranks are those without it."
         )
+    return sentences
+
+
+def checks_in_words(judged: pd.DataFrame, rules: ScoringRules) -> list[str]:
+    """State what became of the counterexamples; nothing where votes decide."""
+    if not rules.conflicts.uses_checks:
+        return []
+    counts = _checks_of_sats(judged)
+    known = [c for c in Check if c != Check.UNCHECKED and counts.get(str(c), 0)]
+    told = ", ".join(f"{counts[str(c)]} {str(c).replace('_', ' ')}" for c in known) or "none"
+    return [f"Verdicts on the counterexamples of {counts.sum()} sats: {told}."]
+
+
+def _checks_of_sats(judged: pd.DataFrame) -> pd.Series:
+    sats = judged[(judged["result"] == Result.SAT) & (judged["excluded"] == "")]
+    return sats["check"].value_counts()
+
+
+def caveats(judged: pd.DataFrame, checks: pd.DataFrame, rules: ScoringRules) -> list[str]:
+    """State what the rules in force ask for and the data cannot give.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        From `judging.judge`.
+    checks : DataFrame
+        The verdicts, columns `checks.CHECK_COLUMNS`.
+    rules : ScoringRules
+        The rules in force.
+    """
+    sentences = []
+    if rules.conflicts.uses_checks:
+        unchecked = int(_checks_of_sats(judged).get(str(Check.UNCHECKED), 0))
+        if unchecked:
+            sentences.append(
+                f"The counterexamples of {unchecked} sats have not been checked; these sats are "
+                f"{rules.unchecked}."
+            )
+        sentences += tolerance_caveats(checks, [str(rules.tolerance)])
+    if rules.enforce_timeouts:
+        instances = judged[judged["excluded"] == ""].drop_duplicates(["benchmark", "instance"])
+        unknown = int(instances["timeout_s"].isna().sum())
+        if unknown:
+            sentences.append(
+                f"The time limits of {unknown} of {len(instances)} instances are not known and not "
+                "enforced; --benchmarks (benchmarks_dir) names where they are."
+            )
+    return sentences
+
+
+def tolerance_caveats(checks: pd.DataFrame, tolerances: Iterable[str]) -> list[str]:
+    """Say how many verdicts were measured more laxly than some tolerances ask for."""
+    order = {str(t): i for i, t in enumerate(Tolerance)}
+    correct = checks[checks["verdict"] == Check.CORRECT]
+    sentences = []
+    for tolerance in dict.fromkeys(tolerances):
+        measured = correct["tolerance"].map(order).astype("float64").fillna(order[tolerance])
+        by_witness = measured.groupby([correct[c] for c in ("benchmark", "instance", "tool")]).max()
+        n_laxer = int((by_witness < order[tolerance]).sum())
+        if n_laxer and tolerance != Tolerance.AS_COMMITTED:
+            sentences.append(
+                f"Of {len(by_witness)} counterexamples that are correct, {n_laxer} were measured "
+                f"more laxly than tolerance {tolerance} asks for, and prove nothing under it."
+            )
     return sentences
 
 
@@ -93,6 +238,13 @@ def headline(overall: pd.DataFrame, edition: Edition) -> list[str]:
         ]
         sentences.append(f"{where}: {', '.join(podium)}.")
     return sentences or ["None of these benchmarks is scored."]
+
+
+def variant_caveats(variants: pd.DataFrame, checks: pd.DataFrame) -> list[str]:
+    """State what the data cannot give to some of the compared variants."""
+    if "tolerance" not in variants:
+        return []
+    return tolerance_caveats(checks, variants["tolerance"])
 
 
 def swap_sentences(variants: pd.DataFrame, edition: Edition, places: int = 3) -> list[str]:

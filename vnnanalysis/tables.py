@@ -30,6 +30,7 @@ HEADERS = {
     "rmc": "RMC",
     "shapley": "Shapley",
     "vbs_share": "VBS share",
+    "tools": "Tools",
 }
 MISSING = "-"
 TOOL_LISTS = ("unsat", "sat", "tools")  # columns of comma-separated tools
@@ -168,6 +169,8 @@ def _cells(table: Table, name: Naming, escape: Callable[[str], str]) -> pd.DataF
         elif column in TOOL_LISTS:
             texts = [", ".join(map(named, text.split(", "))) for text in texts]
         else:
+            if column == "benchmark" and escape is not str:  # a terminal shows what can be typed
+                texts = [table.edition.benchmark_name(text) for text in texts]
             if column in table.widths and escape is latex_text:
                 texts = [re.sub(r"(?<=[_.-])", _BREAK, text) for text in texts]
             texts = [escape(text) for text in texts]
