@@ -10,12 +10,19 @@ from nbclient import NotebookClient
 
 from vnnanalysis.analysis import open_analysis
 from vnnanalysis.errors import NotebookError
-from vnnanalysis.notebooks import check_parameters, list_notebooks, run_notebook
+from vnnanalysis.history import open_editions
+from vnnanalysis.notebooks import (
+    check_parameters,
+    edition_notebooks,
+    list_notebooks,
+    run_notebook,
+)
 from vnnanalysis.paths import root
 
 NOTEBOOKS = list_notebooks()
-PARAMETERS = set(inspect.signature(open_analysis).parameters) - {"settings"}
-DEFAULTS = (None, False, "example", "all", [])
+PARAMETERS = set(inspect.signature(open_analysis).parameters)
+OF_SEVERAL = {*inspect.signature(open_editions).parameters, "benchmark"}
+DEFAULTS = (None, False, "example", "all", [], {}, "acasxu")
 FORBIDDEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.While, ast.Lambda,
              ast.Try, ast.If, ast.BinOp, ast.comprehension)  # fmt: skip
 
@@ -31,11 +38,12 @@ def logic_in(source):
     ]
 
 
-def test_there_are_six():
+def test_there_are_seven():
     assert [path.stem for path in NOTEBOOKS] == [
         *("01_runs", "02_verdicts", "03_scores", "04_performance", "05_complementarity"),
-        "06_report",
+        *("06_report", "07_editions"),
     ]
+    assert edition_notebooks() == NOTEBOOKS[:6]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
@@ -50,7 +58,7 @@ def test_source_is_clean(path):
     for cell in cells[1:]:
         assert logic_in(cell.source) == [], cell.source
         n_lines = len(cell.source.splitlines())
-        assert n_lines <= 10 or "open_analysis(" in cell.source, cell.source
+        assert n_lines <= 10 or " = open_analysis(" in cell.source, cell.source
 
 
 @pytest.mark.parametrize("bad", ["x = [a for a in b]", "x = a + 1", "if a: b()", "f = lambda: 1"])
@@ -68,8 +76,9 @@ def test_parameters_are_plain_and_the_same_everywhere(path):
     )  # fmt: skip
     assert all("  # " in line for line in tagged[0].source.splitlines())
     names = [node.targets[0].id for node in ast.parse(tagged[0].source).body]
-    assert sorted(names) == sorted(PARAMETERS)
-    check_parameters(path, dict.fromkeys(PARAMETERS))
+    expected = PARAMETERS if path in edition_notebooks() else OF_SEVERAL
+    assert sorted(names) == sorted(expected)
+    check_parameters(path, dict.fromkeys(expected))
 
 
 @pytest.fixture
@@ -143,7 +152,7 @@ def test_plain_papermill_runs_a_notebook_from_any_folder(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", edition_notebooks(), ids=lambda p: p.stem)
 def test_a_notebook_runs_from_its_own_folder_as_in_jupyterlab(path):
     """From notebooks/, top to bottom, without parameters; no warning, nothing written."""
     before = sorted(root().rglob("*.ipynb"))

@@ -22,6 +22,11 @@ def list_notebooks() -> list[Path]:
     return sorted(resource("notebooks").glob("[0-9]*.ipynb"))
 
 
+def edition_notebooks() -> list[Path]:
+    """Return the notebooks that are about one edition: those that declare which."""
+    return [path for path in list_notebooks() if "edition" in papermill.inspect_notebook(str(path))]
+
+
 def check_parameters(path: Path, parameters: Mapping[str, Any]) -> None:
     """Refuse a notebook without a parameters cell, and names it does not declare.
 

@@ -25,19 +25,23 @@ from tqdm import tqdm
 from vnnanalysis import __version__
 from vnnanalysis.analysis import Analysis, compare_variants, open_analysis
 from vnnanalysis.disputes import dispute_list, judge_by_policy
+from vnnanalysis.editions import STATISTICS, Source
 from vnnanalysis.errors import NotebookError, UsageError
+from vnnanalysis.history import open_editions
 from vnnanalysis.latex import HOW_TO_GET, compile_report, has_latex, write_report
-from vnnanalysis.notebooks import list_notebooks, run_notebook
+from vnnanalysis.notebooks import edition_notebooks, list_notebooks, run_notebook
 from vnnanalysis.paths import resource, root
 from vnnanalysis.portfolio import complementarity
-from vnnanalysis.scoring import STATISTICS
 from vnnanalysis.summary import (
+    caveats,
+    checks_in_words,
     complementarity_sentences,
     conflict_sentences,
     headline,
     rules_in_words,
     sizes_in_words,
     swap_sentences,
+    variant_caveats,
 )
 
 MANIFEST = "manifest.json"
@@ -96,7 +100,7 @@ def _fill(
 ) -> dict[str, float]:
     """Write everything but the manifest; return the seconds of each stage."""
     times: dict[str, float] = {}
-    notebooks = list_notebooks()
+    notebooks = edition_notebooks()
     stages = len(notebooks) + 3
     bar_format = "{bar:30} {n}/{total} {desc}"
     with tqdm(total=stages, bar_format=bar_format, disable=None) as bar:  # none without a terminal
@@ -112,7 +116,11 @@ def _fill(
         with stage("notebooks", steps=0):
             _run_all(notebooks, folder, parameters, bar)
         with stage("page"):
-            _write_page(analysis, [folder / "notebooks" / nb.name for nb in notebooks], folder)
+            executed = [folder / "notebooks" / notebook.name for notebook in notebooks]
+            _write_page(
+                folder, executed, title=analysis.edition.title, source=analysis.edition.results,
+                tex=True, pdf=has_latex(),
+            )  # fmt: skip
         with stage("LaTeX"):
             tex = write_report(analysis, folder, _facts(analysis))
         with stage("PDF"):
@@ -165,7 +173,7 @@ def _run_one(path: Path, output: Path, parameters: Mapping[str, Any]) -> tuple[s
     return None
 
 
-def _write_page(analysis: Analysis, executed: list[Path], folder: Path) -> None:
+def _write_page(folder: Path, executed: list[Path], **head: Any) -> None:
     """Write one self-contained page with what every notebook shows, without its code."""
     exporter = HTMLExporter(
         template_name="basic", exclude_input=True, exclude_output_prompt=True,
@@ -180,26 +188,64 @@ def _write_page(analysis: Analysis, executed: list[Path], folder: Path) -> None:
         for number, cell in enumerate(shown):
             cell.id = f"{path.stem}-{number}"
         notebook.cells = shown
-        title = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
+        heading = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
         body, _ = exporter.from_notebook_node(notebook)
-        parts.append({"name": path.stem, "title": title, "body": body})
+        parts.append({"name": path.stem, "title": heading, "body": body})
     parts.sort(key=lambda part: (part["name"] != "06_report", part["name"]))
     loader = jinja2.FileSystemLoader(resource("reports", "templates"))
     env = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     page = env.get_template("index.html.j2").render(
-        edition=analysis.edition, parts=parts, version=__version__,
-        pdf=has_latex(),
+        parts=parts, version=__version__, **head
     )  # fmt: skip
     (folder / "index.html").write_text(page, encoding="utf-8", newline="\n")
+
+
+def build_history(parameters: Mapping[str, Any], target: Path) -> Path:
+    """Run the notebook that compares editions, and write its page.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Parameters of the notebook, without ``out``.
+    target : Path
+        The folder for the page, the executed notebook, tables, figures and csv files.
+
+    Returns
+    -------
+    Path
+        The page.
+    """
+    history = open_editions(**{k: v for k, v in parameters.items() if k != "benchmark"})
+    [notebook] = [path for path in list_notebooks() if path not in edition_notebooks()]
+    _check_target(target)
+    staging = _staging(target.resolve())
+    try:
+        with tqdm(total=1, disable=True) as bar:
+            _run_all([notebook], staging, parameters, bar)
+        executed = [staging / "notebooks" / notebook.name]
+        title = history.edition.title
+        _write_page(staging, executed, title=title, source=Source(), tex=False, pdf=False)
+        manifest = {
+            "editions": [edition.id for edition in history.editions],
+            "rules": parameters.get("rules"),
+            "inputs": [{"file": path.name, "sha256": _sha256(path)} for path in history.inputs],
+            **_made_with(),
+            "outputs": _hashes(staging),
+        }
+        text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+        (staging / MANIFEST).write_text(text, encoding="utf-8")
+        _put_in_place(staging, target.resolve())
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    return target / "index.html"
 
 
 def _facts(analysis: Analysis) -> dict[str, Any]:
     """Collect the sentences of the LaTeX report."""
     edition, judged = analysis.edition, analysis.judged
-    disputed = dispute_list(
-        judge_by_policy(analysis.contest.runs, edition, analysis.rules, analysis.benchmarks),
-        edition,
-    )
+    variants = compare_variants(analysis)
+    by_policy = judge_by_policy(analysis.contest, analysis.rules, analysis.benchmarks)
+    disputed = dispute_list(by_policy, edition)
     adds = complementarity(judged, analysis.tools)
     return {
         "version": __version__,
@@ -207,8 +253,15 @@ def _facts(analysis: Analysis) -> dict[str, Any]:
         "tracks": list(dict.fromkeys(analysis.overall["track"])),
         "sizes": sizes_in_words(judged, edition),
         "rules": rules_in_words(analysis.rules, edition),
+        "checks": [
+            *checks_in_words(judged, analysis.rules),
+            *caveats(judged, analysis.contest.checks, analysis.rules),
+        ],
         "headline": headline(analysis.overall, edition),
-        "swaps": swap_sentences(compare_variants(analysis), edition),
+        "swaps": [
+            *swap_sentences(variants, edition),
+            *variant_caveats(variants, analysis.contest.checks),
+        ],
         "conflicts": conflict_sentences(disputed, judged, edition),
         "adds": complementarity_sentences(adds, edition),
     }
@@ -227,10 +280,6 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 def _manifest(analysis: Analysis, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """State what the report is made from: inputs, parameters, versions, commit."""
-    own = sorted(Path(__file__).parent.glob("*.py"))
-    own += [*list_notebooks(), *sorted(resource("reports", "templates").glob("*.j2"))]
-    own += sorted(resource("data", "editions").glob("*.toml"))
-    digest = hashlib.sha256("".join(_sha256(path) for path in own).encode())
     settings = analysis.edition.path.with_suffix(".toml")
     inputs = [*analysis.contest.inputs, *([settings] if settings.is_file() else [])]
     return {
@@ -243,9 +292,21 @@ def _manifest(analysis: Analysis, parameters: Mapping[str, Any]) -> dict[str, An
         "lenient": bool(parameters.get("lenient")),
         "inputs": [{"file": path.name, "sha256": _sha256(path)} for path in inputs],
         "source": {
-            "repository": analysis.edition.repository,
-            "commit": analysis.edition.commit,
+            "repository": analysis.edition.results.repository,
+            "commit": analysis.edition.results.commit,
         },
+        **_made_with(),
+        "latex": has_latex(),
+    }
+
+
+def _made_with() -> dict[str, Any]:
+    """State which code, and which libraries, something is made with."""
+    own = sorted(Path(__file__).parent.glob("*.py"))
+    own += [*list_notebooks(), *sorted(resource("reports", "templates").glob("*.j2"))]
+    own += sorted(resource("data", "editions").glob("*.toml"))
+    digest = hashlib.sha256("".join(_sha256(path) for path in own).encode())
+    return {
         "versions": {
             "vnnanalysis": __version__,
             "python": platform.python_version(),
@@ -253,7 +314,6 @@ def _manifest(analysis: Analysis, parameters: Mapping[str, Any]) -> dict[str, An
         },
         "commit": _commit(),
         "code": digest.hexdigest(),
-        "latex": has_latex(),
     }
 
 
