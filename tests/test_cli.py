@@ -76,7 +76,21 @@ def test_set_track_and_selection():
         (["score", "example", "--extra", "none.csv"], "no such file"),
         (["score", "2021", "--results", "none"], "expected a checkout of stanleybak"),
         (["check", "example"], "no published figures of Example contest"),
-        (["report", "example", "--set", "tie_s=1"], "unknown rule setting of a report 'tie_s'"),
+        (["report", "example", "--set", "tie=1"], "unknown rule setting 'tie': nearest is 'tie_s'"),
+        (["score", "example", "--set", "correct_points=99999999999999999999"], "at most 1000000"),
+        (["score", "example", "--rules", "2012"], "unknown edition for --rules '2012'"),
+        (["score", "example", "--rules", "2025-zerro"], "unknown word for a rule 'zerro': nearest"),
+        (["score", "example", "--checks", "none.csv"], "no such file"),
+        (["check"], "name one edition, or --all"),
+        (["check", "2021", "--all"], "name one edition, or --all"),
+        (["check", "--all", "--results-root", "none"], "no such folder"),
+        (["editions", "--results-root", "none"], "no such folder"),
+        (["fetch", "2012"], "unknown edition '2012'"),
+        (["export", "--editions", "2021-2031", "--out", "x"], "unknown edition '2031'"),
+        (
+            ["export", "--editions", "2021", "--results-root", ".", "--out", "x"],
+            "no results of VNN",
+        ),
         (["score", "example", "--set", "overhead="], "unknown value for overhead ''"),
         (["score", "example", "--set", "tie_s=nan"], "tie_s: expected seconds, found 'nan'"),
         (["score", "example", "--set", "easy_sat_tool=best"], "unknown tool 'best'"),
@@ -115,7 +129,8 @@ def test_extra_tool(tmp_path):
 def test_the_default_folder_of_a_report_tells_reports_apart():
     from vnnanalysis.cli import _report_name
 
-    nothing = {"track": "all", "benchmarks": None, "tools": None, "extra": (), "lenient": False}
+    nothing = {"track": "all", "benchmarks": None, "tools": None, "extra": (), "checks": (),
+               "lenient": False, "rules": None}  # fmt: skip
     names = [
         _report_name("example", {}, nothing),
         _report_name("example", {"overhead": "single"}, nothing),
@@ -124,6 +139,10 @@ def test_the_default_folder_of_a_report_tells_reports_apart():
         _report_name("some/example.csv", {}, nothing),
         _report_name("some/mine.csv", {}, nothing),
         _report_name("2021", {}, nothing | {"track": "main"}),
+        _report_name("example", {"tie_s": "1"}, nothing),
+        _report_name("example", {"time_floor_s": "1"}, nothing),
+        _report_name("example", {}, nothing | {"rules": "2026"}),
+        _report_name("2026", {}, nothing),
     ]
     assert len(set(names)) == len(names)
     assert names[0] == "example"
@@ -165,3 +184,78 @@ def test_score_2021_as_published():
     table = pd.read_csv(io.StringIO(out))
     published = pd.read_csv(real_path("published", "2021-single", "overall.csv"))
     pd.testing.assert_frame_equal(table.round(1), published)
+
+
+def test_check_all_says_one_line_per_edition():
+    result = run("check", "--all", "--results-root", real_path("results"))
+    assert result.exit_code == 0
+    lines = dict(line.split(": ", 1) for line in result.stdout.splitlines())
+    assert list(lines) == ["2021", "2022", "2023", "2024", "2025", "2026", "study"]
+    assert lines["2021"] == "935 of 935 figures equal"
+    assert lines["2026"] == "no figures are published yet, nothing to compare"
+    assert lines["2024"].startswith("632 of 733 figures equal, 101 explained: inputs newer than")
+    assert "DIFFERENT" not in result.stdout
+
+
+def test_check_all_goes_on_after_a_failure(tmp_path):
+    real = real_path("results")
+    for name in ("vnncomp2021_results", "vnncomp2022_results"):
+        (tmp_path / name).symlink_to(real / name)
+    broken = tmp_path / "vnncomp2023_results" / "nnv"
+    broken.mkdir(parents=True)
+    (broken / "results.csv").write_text("a,b\n")
+    result = run("check", "--all", "--results-root", tmp_path)
+    assert result.exit_code == 1
+    lines = dict(line.split(": ", 1) for line in result.stdout.splitlines())
+    assert lines["2022"].endswith("figures equal")
+    assert "line 1, column 2: expected 6 fields" in lines["2023"]
+    assert lines["2024"].startswith("no vnncomp2024_results in")
+
+
+def test_check_finds_the_results_below_a_root():
+    result = run("check", "2022", "--results-root", real_path("results"))
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == "all tables: 6861 of 6861 figures equal"
+
+
+def test_check_all_fails_on_a_difference(tmp_path):
+    real = real_path("results") / "vnncomp2023_results"
+    copy = tmp_path / "vnncomp2023_results"
+    for path in real.glob("*/results.csv"):
+        (copy / path.parent.name).mkdir(parents=True)
+        text = path.read_text()
+        hit = path.parent.name == "nnenum"
+        (copy / path.parent.name / "results.csv").write_text(
+            text.replace(",unsat,", ",unknown,", 1) if hit else text
+        )
+    result = run("check", "--all", "--results-root", tmp_path)
+    assert result.exit_code == 1
+    [line] = [line for line in result.stdout.splitlines() if line.startswith("2023: ")]
+    assert "DIFFERENT, not explained" in line
+
+
+def test_what_the_data_cannot_give_is_said_on_stderr():
+    results = real_path("results", "vnncomp2023_results")
+    said = run("score", "2023", "--results", results, "--rules", "2026").stderr
+    assert "measured more laxly than tolerance zero asks for" in said
+    assert "time limits of 2313 of 2313 instances are not known" in said
+    assert run("score", "2023", "--results", results).stderr == ""
+
+
+@pytest.mark.parametrize("selection", [["--only", ","], ["--tools", " , "]])
+def test_a_selection_of_nothing_is_refused(selection):
+    result = run("score", "example", *selection)
+    assert result.exit_code == 1
+    assert "expected names" in result.stderr
+
+
+def test_rules_and_checks_on_the_command_line(tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text("tool,benchmark,instance,result,time_s\na,b,i,sat,1\nc,b,i,unsat,2\n")
+    verdicts = tmp_path / "v.csv"
+    verdicts.write_text("benchmark,instance,tool,verdict\nb,i,a,correct\n")
+    csv = ("--rules", "2025", "--by", "instance", "--format", "csv")
+    proven = run("score", path, "--checks", verdicts, *csv).stdout
+    assert "-150" in proven
+    assert "-150" not in run("score", path, *csv).stdout
+    assert "tolerance: zero" in run("score", path, "--rules", "2025-zero").stdout

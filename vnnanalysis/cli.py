@@ -11,12 +11,22 @@ from typing import Any
 import click
 
 from vnnanalysis import __version__
-from vnnanalysis.analysis import Analysis, open_analysis
-from vnnanalysis.editions import ALL_TRACKS, list_editions
-from vnnanalysis.errors import UsageError, VnnAnalysisError, check_known
+from vnnanalysis.analysis import Analysis, open_analysis, parse_names
+from vnnanalysis.cli_several import (
+    editions,
+    export,
+    fetch,
+    history,
+    results_root_option,
+    root_of,
+)
+from vnnanalysis.editions import ALL_TRACKS, list_editions, read_edition
+from vnnanalysis.errors import UsageError, VnnAnalysisError
+from vnnanalysis.files import locate
 from vnnanalysis.load import Contest, load_contest
+from vnnanalysis.rules import words
 from vnnanalysis.scoring import instance_table
-from vnnanalysis.summary import rules_in_short
+from vnnanalysis.summary import caveats, rules_in_short
 from vnnanalysis.tables import Table, csv_bytes, slug, to_latex, to_text
 
 LEVELS = ("overall", "benchmark", "instance")
@@ -51,9 +61,14 @@ def _shared_options(command: Callable[..., None]) -> Callable[..., None]:
     options = [
         click.argument("edition"),
         click.option("--results", metavar="DIR", help="Folder with the edition's raw results."),
+        click.option("--rules", metavar="NAME",
+                     help="Another edition's rules, e.g. 2026, or a variant, e.g. 2025-zero."),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
                      help="Set a rule, e.g. overhead=single or conflicts=voting; may repeat."),
-        click.option("--track", default=ALL_TRACKS, show_default=True, help="A track, or all."),
+        click.option("--checks", multiple=True, metavar="CSV",
+                     help="Table of verdicts on counterexamples; may repeat."),
+        click.option("--track", default=ALL_TRACKS, show_default=True,
+                     help="A track of the edition, scored, unscored, or all."),
         click.option("--only", "benchmarks", metavar="A,B", help="Only these benchmarks."),
         click.option("--tools", metavar="A,B", help="Show only these tools."),
         click.option("--extra", multiple=True, metavar="CSV",
@@ -83,9 +98,11 @@ def main() -> None:
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 def score(settings: tuple[str, ...], by: str, form: str, **options: Any) -> None:
     """Print scores: overall, by benchmark, or every judged row."""
-    options["extra"] = list(options["extra"])
+    options |= {name: list(options[name]) for name in ("extra", "checks")}
     analysis = open_analysis(settings=_settings(settings), **options)
     _tell_problems(analysis.contest)
+    for caveat in caveats(analysis.judged, analysis.contest.checks, analysis.rules):
+        click.echo(f"note: {caveat}", err=True)
     frame = {
         "overall": lambda: analysis.overall,
         "benchmark": lambda: analysis.scores,
@@ -108,7 +125,8 @@ def _printed(analysis: Analysis, frame: Any, by: str, form: str) -> str:
     if form == "json":
         return frame.to_json(orient="records", indent=1, force_ascii=False) + "\n"
     what = {"overall": "overall score", "benchmark": "benchmark scores", "instance": "judged rows"}
-    caption = f"{analysis.edition.title}: {what[by]} ({rules_in_short(analysis.rules)})"
+    rules = rules_in_short(analysis.rules, analysis.edition.rules)
+    caption = f"{analysis.edition.title}: {what[by]} ({rules})"
     table = Table(
         by, caption, frame, analysis.edition, prefix=analysis.label, is_long=by != "overall"
     )
@@ -116,18 +134,70 @@ def _printed(analysis: Analysis, frame: Any, by: str, form: str) -> str:
 
 
 @main.command()
-@click.argument("edition")
+@click.argument("edition", required=False)
+@click.option("--all", "every", is_flag=True, help="Every edition, one line each.")
 @click.option("--results", metavar="DIR", help="Folder with the edition's raw results.")
-def check(edition: str, results: str | None) -> None:
+@results_root_option
+@click.option(
+    "--checks",
+    multiple=True,
+    metavar="CSV",
+    help="Table of verdicts on counterexamples; may repeat.",
+)
+@click.option("--benchmarks", metavar="DIR",
+              help="The organisers' benchmark repository, for time limits.")  # fmt: skip
+def check(
+    edition: str | None,
+    every: bool,
+    results: str | None,
+    results_root: str | None,
+    checks: tuple[str, ...],
+    benchmarks: str | None,
+) -> None:
     """Compare with the published figures; exit code 1 if one differs without explanation."""
     from vnnanalysis.published import DIFFERENT, compare, report_lines
 
-    contest = load_contest(edition, results)
+    if every == bool(edition):
+        raise UsageError("check: name one edition, or --all")
+    if every:
+        if results or checks or benchmarks:
+            raise UsageError("check --all: takes --results-root and nothing else")
+        sys.exit(_check_all(root_of(results_root)))
+    if results is None and results_root is not None:
+        located = locate(read_edition(str(edition)).results, str(edition), root_of(results_root))
+        results = str(located or root_of(results_root))
+    contest = load_contest(str(edition), results, checks=checks, benchmarks=benchmarks)
     _tell_problems(contest)
     figures = compare(contest)
     click.echo("\n".join(report_lines(figures)))
     if (figures["status"] == DIFFERENT).any():
         sys.exit(1)
+
+
+def _check_all(root: Path) -> int:
+    """Print one line per edition; return the exit code."""
+    from vnnanalysis.published import DIFFERENT, compare, has_published, one_line
+
+    failed = False
+    for name in list_editions():
+        source = read_edition(name).results
+        folder = locate(source, name, root)
+        if not has_published(name):
+            click.echo(f"{name}: no figures are published yet, nothing to compare")
+            continue
+        if folder is None:
+            failed = True
+            click.echo(f"{name}: no {source.name} in {root}; fetch it with 'fetch {name}'")
+            continue
+        try:
+            figures = compare(load_contest(name, folder))
+        except VnnAnalysisError as error:
+            failed = True
+            click.echo(f"{name}: {error}")
+            continue
+        failed |= bool((figures["status"] == DIFFERENT).any())
+        click.echo(f"{name}: {one_line(figures)}")
+    return int(failed)
 
 
 @main.command()
@@ -140,15 +210,15 @@ def report(settings: tuple[str, ...], out: Path | None, force: bool, **options: 
     from vnnanalysis.report import build_report
 
     chosen = _settings(settings)
-    check_known("rule setting of a report", chosen, ["overhead", "conflicts"])
-    parameters = {
+    parameters: dict[str, Any] = {
         **{name: value for name, value in options.items() if value},
-        **chosen,
-        "extra": [str(Path(path).resolve()) for path in options["extra"]],
+        **{name: chosen[name] for name in ("overhead", "conflicts") if name in chosen},
+        "settings": {n: v for n, v in chosen.items() if n not in ("overhead", "conflicts")},
     }
+    for name in ("extra", "checks"):
+        parameters[name] = [str(Path(path).resolve()) for path in options[name]]
     for name in ("benchmarks", "tools"):
-        text = options[name] or ""
-        parameters[name] = [part.strip() for part in text.split(",") if part.strip()]
+        parameters[name] = parse_names(name, options[name])
     if options["edition"].endswith((".csv", ".toml")):
         parameters["edition"] = str(Path(options["edition"]).resolve())
     for name in ("results", "benchmarks_dir"):
@@ -169,14 +239,21 @@ def _report_name(edition: str, chosen: dict[str, str], options: dict[str, Any]) 
         if path.stem in (*list_editions(), "example")
         else path.stem
     )
-    parts = [name if path.suffix else edition, *chosen.values()]
+    known = words()
+    rules = [f"rules-{options['rules']}"] if options["rules"] else []
+    said = [v if known.get(v) == n else f"{n}={v}" for n, v in chosen.items()]
+    parts = [name if path.suffix else edition, *rules, *said]
     parts += [options["track"]] if options["track"] != ALL_TRACKS else []
-    names = ("benchmarks", "tools", "extra", "lenient")
+    names = ("benchmarks", "tools", "extra", "checks", "lenient")
     selection = {name: options[name] for name in names if options[name]}
     if selection:
         parts.append(f"part-{zlib.crc32(repr(selection).encode()) & 0xFFFF:04x}")
     return slug("-".join(parts))
 
 
+main.add_command(fetch)
+main.add_command(editions)
+main.add_command(export)
+main.add_command(history)
 if __name__ == "__main__":
     sys.exit(main())
