@@ -1,4 +1,7 @@
-"""Speed, as ratios against an alternative in the same run: ``make bench [RESULTS=<folder>]``."""
+"""Speed, as ratios against an alternative in the same run: ``make bench [RESULTS=<folder>]``.
+
+The folder holds the results repositories of 2021 and 2025.
+"""
 
 import subprocess
 import sys
@@ -6,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from vnnanalysis.analysis import analyse, compare_variants, variant_grid
+from vnnanalysis.analysis import analyse, compare_variants
 from vnnanalysis.load import load_contest
 from vnnanalysis.paths import root
 from vnnanalysis.report import build_report
@@ -27,7 +30,7 @@ def in_one_process(results):
 
 def in_many_processes(results):
     """Run the command line once for every variant."""
-    for variant in variant_grid(load_contest("2021", results).edition):
+    for variant in load_contest("2021", results).edition.variant_grid():
         settings = [
             part for name, value in variant.items() for part in ("--set", f"{name}={value}")
         ]
@@ -36,21 +39,29 @@ def in_many_processes(results):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
-def main(results):
-    """Print what things take, and how that compares."""
-    one = min(seconds(lambda: in_one_process(results)) for _ in range(3))
-    many = seconds(lambda: in_many_processes(results))
-    print(f"the six variants of 2021, read, judged and scored in one process: {one:.2f} s")
-    print(f"one process for each of them: {many:.2f} s, ratio {many / one:.1f}")
+def report_of(year, results):
+    """Build a whole report twice and tell how long it took."""
     with tempfile.TemporaryDirectory() as folder:
-        parameters = {"edition": "2021", "results": str(results)}
+        parameters = {"edition": year, "results": str(results)}
         target = Path(folder) / "report"
         whole = seconds(lambda: build_report(parameters, target, say=print))
         again = seconds(lambda: build_report(parameters, target))
-    print(f"whole 2021 report: {whole:.1f} s")
+    print(f"whole {year} report: {whole:.1f} s")
     print(f"the same when nothing changed: {again:.2f} s, ratio {whole / again:.0f}")
+    return whole
+
+
+def main(root_folder):
+    """Print what things take, and how that compares."""
+    old, new = (root_folder / f"vnncomp{year}_results" for year in ("2021", "2025"))
+    one = min(seconds(lambda: in_one_process(old)) for _ in range(3))
+    many = seconds(lambda: in_many_processes(old))
+    print(f"the six variants of 2021, read, judged and scored in one process: {one:.2f} s")
+    print(f"one process for each of them: {many:.2f} s, ratio {many / one:.1f}")
+    small, large = report_of("2021", old), report_of("2025", new)
+    print(f"2025 has twice the rows and three times the benchmarks: ratio {large / small:.1f}")
 
 
 if __name__ == "__main__":
-    default = root().parent / "shared" / "results" / "vnncomp2021_results"
+    default = root().parent / "shared" / "results"
     main(Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else default)
