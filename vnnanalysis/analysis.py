@@ -135,7 +135,7 @@ def open_analysis(
     benchmarks_dir : path, optional
         The organisers' benchmark repository, for time limits.
     checks : list of path, or comma-separated str, optional
-        Tables of verdicts on counterexamples; those published with the edition by default.
+        Tables of verdicts on counterexamples, before those that ship with the edition.
     rules : str, optional
         Another edition's rules, such as ``2026`` or ``2025-zero``; the edition's own by
         default.

@@ -92,8 +92,8 @@ def load_contest(
         The organisers' benchmark repository, for the time limits; what ``fetch`` brought
         by default.
     checks : iterable of path
-        Tables of verdicts on counterexamples (see `checks`); side-cars in the results
-        folder, or the verdicts published with the edition, by default.
+        Tables of verdicts on counterexamples; what they do not say comes from side-cars in
+        the results folder, and then from the verdicts that ship with the edition.
 
     Returns
     -------
