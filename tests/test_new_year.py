@@ -54,10 +54,11 @@ def tree(tmp_path):
     shutil.copy(root() / "pyproject.toml", tmp_path)
     results = ["--results", str(FIXTURES / "vnncomp2026_results")]
 
-    def run(*arguments, limits=True):
+    def run(*arguments, limits=True, own=False):
         where = ["--benchmarks", str(FIXTURES / "vnncomp2026_benchmarks")] if limits else []
+        places = [] if own else [*results, *where]
         return subprocess.run(
-            [sys.executable, "-m", "vnnanalysis.cli", *arguments, *results, *where], cwd=tmp_path,
+            [sys.executable, "-m", "vnnanalysis.cli", *arguments, *places], cwd=tmp_path,
             env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True,
             check=False,
         )  # fmt: skip
@@ -115,6 +116,14 @@ def test_the_steps_of_the_readme(tree):
     check = run("check", "2027", limits=False)
     assert check.returncode == 0, check.stderr + check.stdout
     assert check.stdout.splitlines()[-1] == "all tables: 5 of 5 figures equal"
-    report = run("report", "2027")
-    assert report.returncode == 0, report.stderr
-    assert (folder / "reports" / "2027" / "index.html").is_file()
+    assert "2027  Contest of 2027" in run("editions", own=True).stdout
+    notebook = subprocess.run(
+        [sys.executable, "-m", "papermill", "notebooks/03_scores.ipynb", "out.ipynb",
+         "--no-progress-bar", "-p", "edition", "2027", "-p", "out", "made",
+         "-p", "results", str(FIXTURES / "vnncomp2026_results")],
+        cwd=folder, env=os.environ | {"PYTHONPATH": str(folder)}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert notebook.returncode == 0, notebook.stderr[-2000:]
+    overall = (folder / "made" / "csv" / "overall-regular.csv").read_text()
+    assert overall == "rank,tool,score\n1,exact,100.0\n2,quick,0.0\n2,sampler,0.0\n"

@@ -115,8 +115,8 @@ def temporal_brute_force(solved, periods):
 @pytest.mark.parametrize("n_periods", [1, 2, 3])
 def test_temporal_shapley_is_the_mean_over_the_admissible_orders(n_periods):
     rng = np.random.default_rng(n_periods)
-    for _ in range(20):
-        tools = list("abcdef")[: rng.integers(1, 7)]
+    for n_tools in (1, 3, 5, 5, 5, 5, 6):
+        tools = list("abcdef")[:n_tools]
         solved = pd.DataFrame(rng.random((12, len(tools))) < 0.4, columns=tools)
         periods = pd.Series(rng.integers(0, n_periods, len(tools)), tools)
         got = portfolio.temporal_shapley(solved, periods)
