@@ -16,6 +16,20 @@ results_root_option = click.option("--results-root", metavar="DIR",
                      help="Folder with the results repositories; data/raw by default.")  # fmt: skip
 
 
+editions_option = click.option(
+    "--editions", "chosen", default="all", show_default=True, metavar="IDS",
+    help="Ids and ranges, e.g. 2021-2025,study; of all, those that are on disk.",
+)  # fmt: skip
+rules_option = click.option(
+    "--rules", metavar="NAME",
+    help="One rule set for all, e.g. 2026; each edition's own by default.",
+)  # fmt: skip
+limits_option = click.option(
+    "--benchmarks-root", metavar="DIR",
+    help="Folder with the benchmark repositories, for time limits.",
+)  # fmt: skip
+
+
 def root_of(given: str | None) -> Path:
     """Return the folder of results repositories that an option names, or the default."""
     root = find(given) if given else raw_folder()
@@ -72,14 +86,7 @@ def editions(results_root: str | None) -> None:
 
 
 @click.command()
-@click.option(
-    "--editions",
-    "chosen",
-    default="all",
-    show_default=True,
-    metavar="IDS",
-    help="Ids and ranges, e.g. 2021-2025,study; of all, those that are on disk.",
-)
+@editions_option
 @click.option(
     "--format",
     "form",
@@ -94,13 +101,8 @@ def editions(results_root: str | None) -> None:
     help="The file to write.",
 )
 @results_root_option
-@click.option(
-    "--benchmarks-root",
-    metavar="DIR",
-    help="Folder with the benchmark repositories, for time limits.",
-)
-@click.option("--rules", metavar="NAME",
-              help="One rule set for all, e.g. 2026; each edition's own by default.")  # fmt: skip
+@limits_option
+@rules_option
 def export(chosen: str, form: str | None, out: Path, **options: Any) -> None:
     """Write the judged rows of several editions as one tidy table (see docs/schema.md)."""
     from vnnanalysis.history import open_editions, write_table
@@ -113,14 +115,7 @@ def export(chosen: str, form: str | None, out: Path, **options: Any) -> None:
 
 
 @click.command()
-@click.option(
-    "--editions",
-    "chosen",
-    default="all",
-    show_default=True,
-    metavar="IDS",
-    help="Ids and ranges, e.g. 2021-2025; of all, those that are on disk.",
-)
+@editions_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -130,16 +125,8 @@ def export(chosen: str, form: str | None, out: Path, **options: Any) -> None:
     help="The folder to write to.",
 )
 @results_root_option
-@click.option(
-    "--benchmarks-root",
-    metavar="DIR",
-    help="Folder with the benchmark repositories, for time limits.",
-)
-@click.option(
-    "--rules",
-    metavar="NAME",
-    help="One rule set for all, e.g. 2026; each edition's own by default.",
-)
+@limits_option
+@rules_option
 @click.option("--benchmark", metavar="NAME", help="The recurring benchmark to look at closely.")
 def history(
     chosen: str,
