@@ -149,6 +149,29 @@ def test_a_move_to_another_commit_that_was_interrupted_is_taken_up(raw, upstream
     assert state(folder, newer) == "complete"
 
 
+def test_a_fetch_that_failed_does_not_license_the_next_to_discard_edits(raw, upstream):
+    bare, source = upstream
+    folder = fetch(source, mirror=str(bare))
+    newer = Source(source.repository, git(bare, "rev-parse", "HEAD"))
+    with pytest.raises(FetchError):
+        fetch(newer, mirror=str(bare.with_name("gone")))
+    (folder / "results.csv").write_text("mine")
+    with pytest.raises(UsageError, match="changed or added files"):
+        fetch(newer, mirror=str(bare))
+    assert (folder / "results.csv").read_text() == "mine"
+
+
+def test_a_mark_left_on_a_complete_checkout_is_taken_away(raw, upstream):
+    """Killed after the checkout was done."""
+    bare, source = upstream
+    folder = fetch(source, mirror=str(bare))
+    (folder / fetching._UNDER_WAY).touch()
+    fetch(source, mirror=str(bare))
+    (folder / "results.csv").write_text("mine")
+    with pytest.raises(UsageError, match="changed or added files"):
+        fetch(source, mirror=str(bare))
+
+
 def test_a_file_in_the_place_of_the_folder(raw, upstream):
     bare, source = upstream
     raw.mkdir()

@@ -76,6 +76,7 @@ def fetch(source: Source, *, mirror: str = "", say: Say = lambda _: None) -> Pat
 def _fetch(folder: Path, source: Source, url: str, say: Say) -> None:
     found = state(folder, source)
     if found == "complete":
+        (folder / _UNDER_WAY).unlink(missing_ok=True)
         say(f"{folder}: commit {source.commit[:7]} is there already")
         return
     if found == "no checkout" and any(folder.iterdir()):
@@ -86,8 +87,8 @@ def _fetch(folder: Path, source: Source, url: str, say: Say) -> None:
             "would discard; move the folder away first"
         )
     say(f"{folder}: fetching commit {source.commit[:7]} of {source.repository}")
-    (folder / ".git").mkdir(exist_ok=True)
-    (folder / _UNDER_WAY).touch()  # an interrupted checkout leaves changed files of its own
+    _bring(folder, source, url)
+    (folder / _UNDER_WAY).touch()  # a checkout that is killed leaves changed files of its own
     _check_out(folder, source, url)
     (folder / _UNDER_WAY).unlink()
     if state(folder, source) != "complete":
@@ -138,18 +139,23 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
 
 
-def _check_out(folder: Path, source: Source, url: str) -> None:
+def _bring(folder: Path, source: Source, url: str) -> None:
+    """Fetch the commit into the repository; no file of the folder changes."""
     for lock in (folder / ".git").glob("*.lock"):  # left by a git that was killed
         lock.unlink()
-    steps = [
-        ("init", "--quiet"),
-        ("fetch", "--quiet", "--depth", "1", "--no-tags", url, source.commit),
-        ("checkout", "--quiet", "--force", "--detach", source.commit),
-    ]
-    for step in steps:
-        run = _git(folder, *step)
-        if run.returncode:
-            raise FetchError(source, url, _problem(run.stderr))
+    fetch_it = ("fetch", "--quiet", "--depth", "1", "--no-tags", url, source.commit)
+    for step in (("init", "--quiet"), fetch_it):
+        _run(folder, source, url, *step)
+
+
+def _check_out(folder: Path, source: Source, url: str) -> None:
+    _run(folder, source, url, "checkout", "--quiet", "--force", "--detach", source.commit)
+
+
+def _run(folder: Path, source: Source, url: str, *step: str) -> None:
+    run = _git(folder, *step)
+    if run.returncode:
+        raise FetchError(source, url, _problem(run.stderr))
 
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
