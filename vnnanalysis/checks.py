@@ -205,7 +205,7 @@ def _read_sidecars(edition: Edition, folder: Path, runs: pd.DataFrame, log: Log)
                 verdicts[name] = _sidecar_verdict(found[name])
             records.append((row.benchmark, row.instance, row.tool, str(verdicts[name]), ""))
     log.inputs += [found[name] for name in verdicts]
-    for name in found.keys() - verdicts.keys():
+    for name in sorted(found.keys() - verdicts.keys()):
         log.note(found[name], "a verdict on a witness that belongs to no sat: left out")
     return pd.DataFrame(records, columns=CHECK_COLUMNS)
 
