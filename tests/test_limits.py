@@ -227,10 +227,12 @@ def test_a_wrong_side_car_is_refused(tmp_path, text, expected):
 
 def test_a_side_car_that_belongs_to_no_sat_is_noted(tmp_path):
     results, _ = copied(tmp_path)
-    stray = results / "quick" / "2026_toy_acas" / "n1_p1.counterexample.check.json"
-    stray.write_text('{"result": "malformed_ce"}')
+    folder = results / "quick" / "2026_toy_acas"
+    for stem in "hgfedcba":
+        (folder / f"{stem}.counterexample.check.json").write_text('{"result": "malformed_ce"}')
     contest = load_contest("2026", results)
-    assert "quick/2026_toy_acas/n1_p1.counterexample.check.json" in set(contest.problems["file"])
+    told = [name for name in contest.problems["file"] if name.startswith("quick")]
+    assert told == [f"quick/2026_toy_acas/{s}.counterexample.check.json" for s in "abcdefgh"]
 
 
 def test_a_side_car_in_a_folder_of_its_own(raw_edition):
@@ -267,7 +269,9 @@ def test_an_instance_listed_twice_has_one_witness(tmp_path):
     assert twice[twice["tool"] == "sampler"]["check"].tolist() == ["no_ce", "no_ce"]
 
 
-@pytest.mark.parametrize("field", ["[('f', 'a.onnx')", "['a.onnx']", "[]", "[(1, 'a.onnx')]"])
+@pytest.mark.parametrize(
+    "field", ["[('f', 'a.onnx')", "['a.onnx']", "[]", "[(1, 'a.onnx')]", "(5)"]
+)
 def test_a_wrong_list_of_networks_is_refused(tmp_path, field):
     results, benchmarks = copied(tmp_path)
     path = results / "quick" / "2026_twin_nets" / "results.csv"
@@ -276,6 +280,24 @@ def test_a_wrong_list_of_networks_is_refused(tmp_path, field):
     )
     with pytest.raises(RawDataError, match=r"line 1, column 2 \(network\)"):
         load_contest("2026", results, benchmarks=benchmarks)
+
+
+def test_networks_in_another_order_are_the_same_instance(tmp_path):
+    """Its witness has the names in the order of the row."""
+    results, benchmarks = copied(tmp_path)
+    path = results / "exact" / "2026_twin_nets" / "results.csv"
+    base = "vnncomp2026_benchmarks/benchmarks/twin_nets/2.0/onnx"
+    turned = [
+        f"('f', '{base}/f2.onnx'), ('g', '{base}/g2.onnx')",
+        f"('g', '{base}/g2.onnx'), ('f', '{base}/f2.onnx')",
+    ]
+    assert turned[0] in path.read_text()
+    path.write_text(path.read_text().replace(*turned))
+    witness = path.with_name("f_g_equal_2.counterexample.check.json")
+    witness.rename(path.with_name("g_f_equal_2.counterexample.check.json"))
+    ours = open_analysis(edition="2026", results=results, benchmarks_dir=benchmarks)
+    assert ours.judged["points"].tolist() == open_2026().judged["points"].tolist()
+    assert ours.judged["check"].tolist() == open_2026().judged["check"].tolist()
 
 
 def test_a_network_list_of_one_is_that_network(tmp_path):

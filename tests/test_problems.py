@@ -26,7 +26,7 @@ def study(tmp_path):
         for name, text in files.items():
             path = tmp_path / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+            path.write_bytes(text.encode("utf-8", "surrogateescape"))
         return tmp_path
 
     return write
@@ -79,6 +79,8 @@ def test_wrong_rows_are_refused(study, rows, place, expected):
         ("a;b\n", "line 1, column 2", "a column network_id"),
         (TABLE.replace("Tanh", "Tahn"), "line 3, column 3", "a category (Relu, "),
         (TABLE + "\nc.onnx;N3", "line 4, column 1", "3 fields"),
+        ("", "line 1, column 1", "a column network_id"),
+        (TABLE.replace("b.onnx", "b\udcff.onnx"), "line 3, column 1", "text in UTF-8"),
     ],
 )
 def test_wrong_tables_of_networks_are_refused(study, table, place, expected):

@@ -117,7 +117,7 @@ def networks_of(field: str) -> list[tuple[str, str]] | None:
     Returns
     -------
     list of tuple of str, or None
-        Name (empty for a single path) and path, by name; None if it is of another form.
+        Name (empty for a single path) and path; None if it is of another form.
 
     Examples
     --------
@@ -130,15 +130,17 @@ def networks_of(field: str) -> list[tuple[str, str]] | None:
         pairs = ast.literal_eval(field.strip())
     except (SyntaxError, ValueError):
         return None
+    if not isinstance(pairs, (list, tuple)):
+        return None
     is_pair = [isinstance(p, (tuple, list)) and [type(x) for x in p] == [str, str] for p in pairs]
-    return sorted((name, path) for name, path in pairs) if pairs and all(is_pair) else None
+    return [(name, path) for name, path in pairs] if pairs and all(is_pair) else None
 
 
 def join_networks(pairs: list[tuple[str, str]]) -> str:
-    """Write networks as one text: a path, or ``name=path & name=path``."""
+    """Write networks as one text: a path, or ``name=path & name=path``, in the order of names."""
     if len(pairs) == 1:
         return pairs[0][1]
-    return _AND.join(f"{name}={path}" for name, path in pairs)
+    return _AND.join(f"{name}={path}" for name, path in sorted(pairs))
 
 
 def _stem(networks: str) -> str:

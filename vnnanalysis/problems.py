@@ -50,7 +50,8 @@ def read_networks(folder: Path, layout: Layout, log: Log) -> dict[str, dict[str,
 
 
 def _read_table(path: Path, dataset: str, layout: Layout) -> dict[str, str]:
-    (line, header), *rest = [(n, text.decode().rstrip("\r").split(";")) for n, text in lines(path)]
+    listed = lines(path) or [(1, b'""')]
+    (line, header), *rest = [(n, split_line(path, n, text, ";")) for n, text in listed]
     for name in NETWORK_COLUMNS:
         if name not in header:
             raise RawDataError(path, line, str(len(header)), ";".join(header), f"a column {name}")

@@ -132,10 +132,12 @@ def _split(path: Path, number: int, line: bytes, names: tuple[str, ...]) -> list
     return fields
 
 
-def split_line(path: Path, number: int, line: bytes) -> list[str]:
+def split_line(path: Path, number: int, line: bytes, delimiter: str = ",") -> list[str]:
     """Split one line of a csv file into its fields."""
     try:
-        return next(csv.reader([line.decode("utf-8").rstrip("\r")], strict=True))
+        return next(
+            csv.reader([line.decode("utf-8").rstrip("\r")], strict=True, delimiter=delimiter)
+        )
     except UnicodeDecodeError:
         raise RawDataError(path, number, "1", repr(line[:40])[2:-1], "text in UTF-8") from None
     except csv.Error as error:
