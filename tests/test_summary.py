@@ -126,6 +126,9 @@ def test_caveats_count_the_verdicts_that_were_measured_too_laxly():
     [told] = summary.tolerance_caveats(checks, ["zero", "small", "any", "as-committed"])
     assert told.startswith("Of 3 counterexamples that are correct, 1 were measured more laxly than")
     assert summary.tolerance_caveats(checks.head(0), ["zero"]) == []
+    near = pd.DataFrame([("b", "i", "t", "correct_up_to_tolerance", "zero")], columns=columns)
+    [told] = summary.tolerance_caveats(near, ["zero", "small", "any", "as-committed"])
+    assert told.startswith("1 counterexamples are known to be valid within tolerance, and not")
 
 
 def test_captions_name_every_changed_switch(example_analysis):

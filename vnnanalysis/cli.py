@@ -24,6 +24,7 @@ from vnnanalysis.editions import ALL_TRACKS, list_editions, read_edition
 from vnnanalysis.errors import UsageError, VnnAnalysisError
 from vnnanalysis.files import locate
 from vnnanalysis.load import Contest, load_contest
+from vnnanalysis.paths import resource
 from vnnanalysis.rules import words
 from vnnanalysis.scoring import instance_table
 from vnnanalysis.summary import caveats, rules_in_short
@@ -182,7 +183,7 @@ def _check_all(root: Path) -> int:
     for name in list_editions():
         source = read_edition(name).results
         folder = locate(source, name, root)
-        if not has_published(name):
+        if not has_published(resource("data", "published", name)):
             click.echo(f"{name}: no figures are published yet, nothing to compare")
             continue
         if folder is None:

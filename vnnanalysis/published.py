@@ -127,9 +127,8 @@ KINDS = (
 )  # fmt: skip
 
 
-def has_published(edition_id: str) -> bool:
-    """Tell whether figures of an edition are published."""
-    folder = resource("data", "published", edition_id)
+def has_published(folder: Path) -> bool:
+    """Tell whether a folder holds published figures."""
     return any((folder / kind.file).is_file() for kind in KINDS)
 
 
@@ -159,7 +158,7 @@ def compare(contest: Contest, folder: Path | None = None) -> pd.DataFrame:
         If a published table has not the documented columns.
     """
     folder = folder or resource("data", "published", contest.edition.id)
-    if not any((folder / kind.file).is_file() for kind in KINDS):
+    if not has_published(folder):
         raise UsageError(f"no published figures of {contest.edition.title} in {folder}")
     explained = _read_explained(folder)
     analyses: dict[tuple[str, ...], Analysis] = {}

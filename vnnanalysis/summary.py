@@ -191,7 +191,8 @@ def caveats(judged: pd.DataFrame, checks: pd.DataFrame, rules: ScoringRules) -> 
     """
     sentences = []
     if rules.conflicts.uses_checks:
-        unchecked = int(_checks_of_sats(judged).get(str(Check.UNCHECKED), 0))
+        counts = _checks_of_sats(judged)
+        unchecked = sum(int(counts.get(str(c), 0)) for c in (Check.UNCHECKED, Check.NOT_AVAILABLE))
         if unchecked:
             sentences.append(
                 f"The counterexamples of {unchecked} sats have not been checked; these sats are "
@@ -223,7 +224,20 @@ def tolerance_caveats(checks: pd.DataFrame, tolerances: Iterable[str]) -> list[s
                 f"Of {len(by_witness)} counterexamples that are correct, {n_laxer} were measured "
                 f"more laxly than tolerance {tolerance} asks for, and prove nothing under it."
             )
+        sentences += _too_strict(checks, tolerance, order)
     return sentences
+
+
+def _too_strict(checks: pd.DataFrame, tolerance: str, order: dict[str, int]) -> list[str]:
+    """Say how many verdicts would have to be measured again to prove sat within a tolerance."""
+    near = checks[checks["verdict"] == Check.UP_TO_TOLERANCE]
+    stricter = near["tolerance"].map(order).astype("float64") > order[tolerance]
+    if not stricter.any() or tolerance != Tolerance.SMALL:
+        return []
+    return [
+        f"{int(stricter.sum())} counterexamples are known to be valid within tolerance, and not "
+        f"whether tolerance {tolerance} is enough for them; they prove nothing under it."
+    ]
 
 
 def headline(overall: pd.DataFrame, edition: Edition) -> list[str]:
