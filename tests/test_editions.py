@@ -152,6 +152,7 @@ def test_a_benchmark_is_in_one_track(tmp_path):
         ("display =", "file = 'b', display =", "two tools with the same file: b, b"),
         ('tool = "a"\nbenchmark = "acas"\n', "", "a skip without tool, benchmark or network"),
         ('a = { display = "A" }', "a = 5", "expected keys and values, found 5"),
+        ('title = "T"', 'title = "T"\nremarks = "r"', "remarks: expected a list of texts"),
         ('CPU = ["acas"]', 'CPU = "acas"', "expected names with lists"),
         ("[rules]", "[variants]\nconflicts = 'voting'\n[rules]", "expected names with lists"),
         ('"{tool}.csv"', '""', "expected a path with one {tool}, found ''"),

@@ -4,6 +4,7 @@ import pytest
 from vnnanalysis import summary
 from vnnanalysis.analysis import compare_variants, open_analysis
 from vnnanalysis.disputes import dispute_list, judge_by_policy
+from vnnanalysis.editions import read_edition
 from vnnanalysis.portfolio import complementarity
 
 
@@ -146,3 +147,13 @@ def test_extra_tools_did_not_take_part(tmp_path):
     told = summary.sizes_in_words(analysis.judged, analysis.edition)
     assert told[0].startswith("4 tools took part")
     assert told[-1].startswith("Not part of the competition: mine")
+
+
+def test_remarks_of_an_edition_are_told(tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text("tool,benchmark,instance,result,time_s\na,b,i,unsat,2\n")
+    path.with_suffix(".toml").write_text('title = "C"\nremarks = ["Tool a was rerun."]\n')
+    analysis = open_analysis(edition=str(path))
+    assert "Tool a was rerun." in summary.sizes_in_words(analysis.judged, analysis.edition)
+    [remark] = read_edition("2024").remarks
+    assert remark.startswith("NeuralSAT and CORA were rerun in October 2024")

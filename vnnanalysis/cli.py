@@ -102,8 +102,9 @@ def score(settings: tuple[str, ...], by: str, form: str, **options: Any) -> None
     options |= {name: list(options[name]) for name in ("extra", "checks")}
     analysis = open_analysis(settings=_settings(settings), **options)
     _tell_problems(analysis.contest)
-    for caveat in caveats(analysis.judged, analysis.contest.checks, analysis.rules):
-        click.echo(f"note: {caveat}", err=True)
+    missing = caveats(analysis.judged, analysis.contest.checks, analysis.rules)
+    for told in [*analysis.edition.remarks, *missing]:
+        click.echo(f"note: {told}", err=True)
     frame = {
         "overall": lambda: analysis.overall,
         "benchmark": lambda: analysis.scores,

@@ -97,6 +97,7 @@ class Edition:
     id: str
     title: str
     path: Path
+    remarks: tuple[str, ...] = ()  # what a reader of its results has to know
     rules: ScoringRules = field(default_factory=ScoringRules)
     layout: Layout | None = None  # None for the tidy layout
     results: Source = Source()

@@ -22,7 +22,7 @@ from vnnanalysis.rules import ScoringRules
 from vnnanalysis.terms import Result, Tolerance
 
 _KEYS = {
-    "": "title source benchmark_source layout rules variants verdicts tracks skips "
+    "": "title remarks source benchmark_source layout rules variants verdicts tracks skips "
     "overhead_modes statistics benchmarks tools",
     "source": "repository commit",
     "layout": "files kind benchmark_id start_up_only labels timeout_s networks categories unlisted",
@@ -97,6 +97,7 @@ def _build(path: Path, edition_id: str, table: Mapping[str, Any]) -> Edition:
         id=edition_id,
         title=table["title"],
         path=path,
+        remarks=_remarks(table.get("remarks", [])),
         rules=ScoringRules().with_settings(table.get("rules", {})),
         layout=_layout(_check_keys("layout", layout)) if layout else None,
         results=_source(table.get("source", {})),
@@ -119,6 +120,12 @@ def _build(path: Path, edition_id: str, table: Mapping[str, Any]) -> Edition:
         statistic_titles=dict(table.get("statistics", {})),
         tools=tuple(tools),
     )
+
+
+def _remarks(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise UsageError(f"remarks: expected a list of texts, found {value!r}")
+    return tuple(value)
 
 
 def _origin(name: str) -> str:

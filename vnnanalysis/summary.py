@@ -153,6 +153,7 @@ def sizes_in_words(judged: pd.DataFrame, edition: Edition) -> list[str]:
     for skip in left_out:
         name = plain_name(edition, skip.tool)
         sentences.append(f"Shown, but not scored: {name} ({skip.reason}).")
+    sentences += edition.remarks
     if edition.extra_tools:
         names = ", ".join(edition.extra_tools)
         sentences.append(
