@@ -21,7 +21,7 @@ def project():
 
 
 def split(requirement):
-    name, bound = re.fullmatch(r"([A-Za-z0-9_.-]+)(>=[\d.]+)", requirement).groups()
+    name, bound = re.fullmatch(r"([A-Za-z0-9_.-]+)([>=]=[\d.]+)", requirement).groups()
     return name, bound
 
 

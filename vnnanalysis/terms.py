@@ -76,6 +76,21 @@ class Tolerance(StrEnum):
     AS_COMMITTED = "as-committed"  # none proves sat (what the code of 2024 does)
 
 
+class Outputs(StrEnum):
+    """Which outputs a counterexample is judged by, and how they must match the network's."""
+
+    CLAIMED_ABS = "claimed-abs"  # those in its file, within 1e-4 of the network's (2022)
+    CLAIMED = "claimed"  # those in its file, within 1e-3 relative to their maximum (2023 on)
+    REPLAYED = "replayed"  # the network's; those in the file are ignored (2026)
+
+
+class Bounds(StrEnum):
+    """How the bounds of an input are compared with it."""
+
+    FLOAT64 = "float64"  # as written in both files (until 2025)
+    INPUT_TYPE = "input-type"  # both rounded to the element type of the network's input (2026)
+
+
 class Unchecked(StrEnum):
     """What a sat is worth whose counterexample nobody has checked."""
 
