@@ -7,7 +7,15 @@ from conftest import real_path
 from vnnanalysis.editions import list_editions, read_edition, read_rules, tool_slots
 from vnnanalysis.errors import SchemaError, UsageError
 from vnnanalysis.rules import ScoringRules, words
-from vnnanalysis.terms import Conflicts, Duplicates, Overhead, Tolerance, Unchecked
+from vnnanalysis.terms import (
+    Bounds,
+    Conflicts,
+    Duplicates,
+    Outputs,
+    Overhead,
+    Tolerance,
+    Unchecked,
+)
 
 TOML = """
 title = "T"
@@ -220,11 +228,12 @@ def test_a_wrong_rule_set(name):
         read_rules(name)
 
 
+KINDS = (Bounds, Conflicts, Duplicates, Outputs, Overhead, Tolerance, Unchecked)
+
+
 def test_every_word_names_one_switch():
     """``single``, ``voting``, ...: a value that two switches have could not be told apart."""
-    values = [
-        str(v) for kind in (Conflicts, Overhead, Duplicates, Tolerance, Unchecked) for v in kind
-    ]
+    values = [str(v) for kind in KINDS for v in kind]
     assert len(set(values)) == len(values) == len(words())
 
 

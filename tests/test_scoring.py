@@ -241,6 +241,7 @@ SWITCHES = {
     "unchecked": "penalised", "duplicates": "unique", "overhead_by_track": "false",
     "ties_by_time": "true", "bonus_floor_s": "50", "time_floor_s": "50", "correct_points": "3",
     "second_bonus": "5", "easy_sat_tool": "mn_bab", "easy_sat_points": "4",
+    "outputs": "replayed", "bounds": "input-type",
 }  # fmt: skip
 
 

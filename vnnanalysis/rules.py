@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, get_type_hints
 
 from vnnanalysis.errors import UsageError, check_known
-from vnnanalysis.terms import Conflicts, Duplicates, Overhead, Tolerance, Unchecked
+from vnnanalysis.terms import Bounds, Conflicts, Duplicates, Outputs, Overhead, Tolerance, Unchecked
 
 MOST_POINTS = 1_000_000  # for one answer; sums stay exact
 
@@ -26,6 +26,8 @@ class ScoringRules:
     overhead_by_track: bool = False  # measured in each track on its own
     conflicts: Conflicts = Conflicts.ODD_ONE_OUT
     tolerance: Tolerance = Tolerance.ANY  # which counterexamples prove sat
+    outputs: Outputs = Outputs.CLAIMED  # by which a counterexample is judged
+    bounds: Bounds = Bounds.FLOAT64  # how its inputs are compared with theirs
     unchecked: Unchecked = Unchecked.CREDITED  # a sat whose counterexample nobody checked
     enforce_timeouts: bool = False  # an answer after the instance's limit is a timeout
     duplicates: Duplicates = Duplicates.OFFICIAL
