@@ -11,7 +11,7 @@ from vnnanalysis.checks import CHECK_COLUMNS, checks_in_force, known_verdicts
 from vnnanalysis.editions import list_editions, read_edition
 from vnnanalysis.errors import RawDataError, UsageError
 from vnnanalysis.load import load_contest
-from vnnanalysis.terms import Tolerance
+from vnnanalysis.rules import ScoringRules
 
 CONTEST = "tool,benchmark,instance,result,time_s\na,x,i,sat,1\na,x,j,unsat,1\nb,x,i,unsat,1\n"
 HEADER = "benchmark,index,instance,tool,verdict\n"
@@ -42,6 +42,7 @@ def test_a_table_names_an_instance_by_index_or_name(check, text):
     [row] = check(text).checks.to_dict("records")
     assert row == {
         "benchmark": "x", "instance": "i", "tool": "a", "verdict": "correct", "tolerance": "",
+        "outputs": "", "bounds": "",
     }  # fmt: skip
 
 
@@ -87,7 +88,11 @@ def test_of_several_tables_the_first_counts(tidy, tmp_path):
 
 
 def table(*rows):
-    return pd.DataFrame([("x", "i", "a", *row) for row in rows], columns=CHECK_COLUMNS)
+    return pd.DataFrame([("x", "i", "a", *row) for row in rows], columns=CHECK_COLUMNS[:5])
+
+
+def rules_of(tolerance, **more):
+    return ScoringRules().with_settings({"tolerance": tolerance, **more})
 
 
 @pytest.mark.parametrize(
@@ -103,9 +108,9 @@ def table(*rows):
     ],
 )
 def test_a_verdict_says_no_more_than_was_measured(measured, asked, check):
-    known = checks_in_force(table(("correct", measured)), Tolerance(asked))
+    known = checks_in_force(table(("correct", measured)), rules_of(asked))
     assert known["check"].tolist() == [check]
-    wrong = checks_in_force(table(("no_ce", measured)), Tolerance(asked))
+    wrong = checks_in_force(table(("no_ce", measured)), rules_of(asked))
     assert wrong["check"].tolist() == ["no_ce"]
 
 
@@ -115,14 +120,47 @@ def test_a_verdict_says_no_more_than_was_measured(measured, asked, check):
 )
 def test_the_verdict_at_the_tolerance_asked_for_is_used(asked, check):
     both = table(("correct_up_to_tolerance", "zero"), ("correct", "small"))
-    assert checks_in_force(both, Tolerance(asked))["check"].tolist() == [check]
-    assert checks_in_force(both[::-1], Tolerance(asked))["check"].tolist() == [check]
+    assert checks_in_force(both, rules_of(asked))["check"].tolist() == [check]
+    assert checks_in_force(both[::-1], rules_of(asked))["check"].tolist() == [check]
+
+
+def found(verdict, tolerance, outputs, bounds):
+    return pd.DataFrame([("x", "i", "a", verdict, tolerance, outputs, bounds)],
+                        columns=CHECK_COLUMNS)  # fmt: skip
+
+
+REPLAYED = {"outputs": "replayed", "bounds": "input-type"}
+
+
+@pytest.mark.parametrize(
+    ("row", "rules", "check"),
+    [
+        (("correct", "zero", "claimed", "float64"), {}, "correct"),
+        (("correct", "zero", "claimed", "float64"), REPLAYED, "correct"),  # it claims what is so
+        (("correct", "small", "claimed", "float64"), REPLAYED, "correct_up_to_tolerance"),
+        (("correct", "zero", "claimed-abs", "float64"), REPLAYED, "correct_up_to_tolerance"),
+        (("correct", "zero", "replayed", "float64"), {}, "correct_up_to_tolerance"),
+        (("correct", "zero", "claimed", "input-type"), {}, "correct_up_to_tolerance"),
+        (("correct", "zero", "replayed", "float64"), REPLAYED, "correct"),
+        (("no_ce", "any", "claimed", "float64"), REPLAYED, "no_ce"),
+    ],
+)
+def test_a_verdict_found_under_other_rules_says_less(row, rules, check):
+    assert checks_in_force(found(*row), rules_of("zero", **rules))["check"].tolist() == [check]
+
+
+def test_the_outputs_matter_more_than_the_bounds_and_they_more_than_the_tolerance():
+    rows = [("no_ce", "any", "claimed", "float64"), ("malformed", "zero", "claimed", "input-type"),
+            ("wrong_shape", "zero", "replayed", "float64")]  # fmt: skip
+    for n in (3, 2, 1):
+        table = pd.concat([found(*row) for row in rows[3 - n :]])
+        assert checks_in_force(table, rules_of("zero"))["check"].tolist() == [rows[3 - n][0]]
 
 
 def test_of_two_equally_distant_measurements_the_exact_one_counts():
     both = table(("correct", "any"), ("correct", "zero"))
     for order in (both, both[::-1]):
-        assert checks_in_force(order, Tolerance.SMALL)["check"].tolist() == ["correct"]
+        assert checks_in_force(order, rules_of("small"))["check"].tolist() == ["correct"]
 
 
 def test_shipped_verdicts_are_the_published_ones():

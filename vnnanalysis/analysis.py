@@ -111,6 +111,7 @@ def open_analysis(
     checks: Sequence[str] | str | None = None,
     rules: str | None = None,
     settings: dict[str, Any] | None = None,
+    validate: bool = True,
 ) -> Analysis:
     """Check the parameters of a notebook, load the contest, judge and score it.
 
@@ -133,7 +134,7 @@ def open_analysis(
     lenient : bool
         Set bad rows aside instead of raising.
     benchmarks_dir : path, optional
-        The organisers' benchmark repository, for time limits.
+        The organisers' benchmark repository, for time limits, networks and properties.
     checks : list of path, or comma-separated str, optional
         Tables of verdicts on counterexamples, before those that ship with the edition.
     rules : str, optional
@@ -141,6 +142,8 @@ def open_analysis(
         default.
     settings : dict, optional
         Further rule switches by name.
+    validate : bool
+        Whether to validate counterexamples where networks and properties are at hand.
 
     Returns
     -------
@@ -158,8 +161,9 @@ def open_analysis(
     for name, value in paths.items():
         if not isinstance(value, str | Path | None):
             raise UsageError(f"parameter {name}: expected a path, found {value!r}")
-    if not isinstance(lenient, bool):
-        raise UsageError(f"parameter lenient: expected true or false, found {lenient!r}")
+    for name, flag in (("lenient", lenient), ("validate", validate)):
+        if not isinstance(flag, bool):
+            raise UsageError(f"parameter {name}: expected true or false, found {flag!r}")
     contest = load_contest(
         str(edition),
         results or None,
@@ -167,6 +171,7 @@ def open_analysis(
         lenient=lenient,
         benchmarks=benchmarks_dir or None,
         checks=parse_names("checks", checks),
+        validate=validate,
     )
     given = {"overhead": overhead, "conflicts": conflicts}
     switches = {name: value for name, value in given.items() if value not in (None, "")}

@@ -132,7 +132,7 @@ def judge(
         corrected_s=net.clip(lower=rules.time_floor_s), bonus_s=net.clip(lower=rules.bonus_floor_s)
     )
     runs = _enforce_limits(runs[~runs["is_test"]], rules)
-    known = checks_in_force(no_checks() if checks is None else checks, rules.tolerance)
+    known = checks_in_force(no_checks() if checks is None else checks, rules)
     runs = runs.assign(check=witness_checks(runs, known))
     is_extra = runs["tool"].isin(edition.extra_tools)
     parts = [_judge_field(runs[~is_extra], rules)]

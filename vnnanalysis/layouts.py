@@ -18,6 +18,7 @@ from vnnanalysis.rows import Log, Row
 from vnnanalysis.terms import ANSWERS, LABELS, Result, parse_label
 
 INSTANCE = ["benchmark", "instance"]
+WITNESS = [*INSTANCE, "tool"]
 RAW_FIELDS = ("category", "network", "property", "prepare time", "result", "run time")
 
 _PATH = re.compile(
@@ -143,11 +144,22 @@ def join_networks(pairs: list[tuple[str, str]]) -> str:
     return _AND.join(f"{name}={path}" for name, path in sorted(pairs))
 
 
+def networks_of_text(networks: str) -> list[tuple[str, str]]:
+    """Return names and paths of what `join_networks` wrote; a single path has no name.
+
+    Examples
+    --------
+    >>> networks_of_text("f=onnx/a.onnx & g=onnx/b.onnx"), networks_of_text("onnx/N=1.onnx")
+    ([('f', 'onnx/a.onnx'), ('g', 'onnx/b.onnx')], [('', 'onnx/N=1.onnx')])
+    """
+    parts = networks.split(_AND)
+    if len(parts) == 1:
+        return [("", networks)]
+    return [(name, path) for name, _, path in (part.partition("=") for part in parts)]
+
+
 def _stem(networks: str) -> str:
-    paths = networks.split(_AND)
-    if len(paths) > 1:
-        paths = [path.partition("=")[2] for path in paths]
-    names = [path.rpartition("/")[2] for path in paths]
+    names = [path.rpartition("/")[2] for _, path in networks_of_text(networks)]
     return "_".join(name.removesuffix(".onnx").removesuffix(".vnnlib") for name in names)
 
 

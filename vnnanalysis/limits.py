@@ -1,7 +1,7 @@
 """Time limits, from the ``instances.csv`` files of the organisers' benchmark repository."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -80,14 +80,32 @@ def with_limits(runs: pd.DataFrame, repository: Path, log: Log, *, own: str = ""
 
 
 def _find(repository: Path, yearly: str, category: str, version: str) -> Path | None:
+    names = ["instances.csv", f"{category}_instances.csv"]
+    folders = benchmark_folders(repository, yearly, category, version)
+    return next((f / name for f in folders for name in names if (f / name).is_file()), None)
+
+
+def benchmark_folders(repository: Path, yearly: str, category: str, version: str) -> Iterator[Path]:
+    """Yield where the files of a benchmark may lie, the likeliest place first.
+
+    Parameters
+    ----------
+    repository : Path
+        The benchmark repository, its ``benchmarks`` folder, or a folder with those of several
+        years.
+    yearly : str
+        Name of the repository of the benchmark's year; may be empty.
+    category, version : str
+        The benchmark's own folder, and that of a version of VNN-LIB in it, which may be empty.
+    """
     folders = [repository / yearly / "benchmarks", repository / yearly] if yearly else []
     own_names = {n for n in (repository.name, repository.parent.name) if _YEARLY.fullmatch(n)}
     if not (yearly and own_names and yearly not in own_names):
         folders += [repository / "benchmarks", repository]
-    names = [f"{version}/instances.csv"] if version else []
-    names += ["instances.csv", f"{category}_instances.csv"]
-    paths = (folder / category / name for folder in folders for name in names)
-    return next((path for path in paths if path.is_file()), None)
+    for folder in folders:
+        if version:
+            yield folder / category / version
+        yield folder / category
 
 
 def check_complete(runs: pd.DataFrame, inputs: Iterable[Path]) -> None:

@@ -25,10 +25,17 @@ from vnnanalysis.layouts import (
     stem_names,
 )
 from vnnanalysis.limits import with_limits
+from vnnanalysis.measured_cache import Cache, default_place
 from vnnanalysis.paths import find, raw_folder
 from vnnanalysis.problems import PROBLEM_FIELDS, check_header, problem_identity, read_networks
 from vnnanalysis.rows import Log, Row
 from vnnanalysis.tidy import tidy_header, tidy_identity
+from vnnanalysis.validate import (
+    files_at_hand,
+    measure_sats,
+    no_measurements,
+    verdicts_under_all_rules,
+)
 
 COLUMNS = [
     *("edition", "benchmark", "index", "instance", "tool", "result", "run_s", "prepare_s"),
@@ -55,6 +62,8 @@ class Contest:
         Every file that was read.
     checks : DataFrame
         Verdicts on counterexamples; columns `checks.CHECK_COLUMNS`.
+    measurements : DataFrame
+        Counterexamples that were validated; columns `validate.MEASURED_COLUMNS`.
     is_lenient : bool
         Whether bad rows were set aside.
     """
@@ -64,6 +73,7 @@ class Contest:
     problems: pd.DataFrame
     inputs: tuple[Path, ...]
     checks: pd.DataFrame = field(default_factory=no_checks)
+    measurements: pd.DataFrame = field(default_factory=no_measurements)
     is_lenient: bool = False
 
 
@@ -75,6 +85,8 @@ def load_contest(
     lenient: bool = False,
     benchmarks: str | Path | None = None,
     checks: Iterable[str | Path] = (),
+    validate: bool = True,
+    with_checks: bool = True,
 ) -> Contest:
     """Read an edition's raw results.
 
@@ -89,11 +101,16 @@ def load_contest(
     lenient : bool
         Set bad rows aside and report them instead of raising.
     benchmarks : path, optional
-        The organisers' benchmark repository, for the time limits; what ``fetch`` brought
-        by default.
+        The organisers' benchmark repository, for the time limits and the files that
+        counterexamples are about; what ``fetch`` brought by default.
     checks : iterable of path
-        Tables of verdicts on counterexamples; what they do not say comes from side-cars in
-        the results folder, and then from the verdicts that ship with the edition.
+        Tables of verdicts on counterexamples; what they do not say comes from validating
+        them here, from side-cars in the results folder, and then from the verdicts that ship
+        with the edition.
+    validate : bool
+        Whether to validate counterexamples where their networks and properties are at hand.
+    with_checks : bool
+        Whether verdicts are wanted at all; without them, side-cars are not even read.
 
     Returns
     -------
@@ -112,22 +129,31 @@ def load_contest(
     folder = log.folder = None if edition.layout is None else results_folder(edition, results)
     runs = _read_field(edition, folder, log, lenient=lenient)
     edition = _complete_edition(edition, runs)
-    limits = _benchmark_folder(edition, benchmarks)
+    limits = benchmark_folder(edition, benchmarks)
     if limits is not None:
         runs = with_limits(runs, limits, log, own=edition.benchmark_files.name)
         log.check(lenient=lenient)
     for path in map(find, extra):
         runs, edition = _read_extra(path, runs, edition, log, lenient=lenient)
-    verdicts = load_checks(edition, runs, checks, folder, log)
+    measured = no_measurements()
+    if validate and folder is not None and limits is not None:
+        sats = files_at_hand(edition, runs, folder, limits)
+        cache = Cache(default_place() if sats else None)
+        measured = measure_sats(edition.id, sats, cache=cache) if sats else measured
+        if cache.problem:
+            log.note(default_place(), cache.problem)
+    own = verdicts_under_all_rules(measured)
+    verdicts = load_checks(edition, runs, checks, folder, log, own) if with_checks else no_checks()
     log.check(lenient=lenient)
     _note_duplicates(runs, log)
     _note_versions(runs, log)
     problems = pd.DataFrame(log.notes, columns=["file", "line", "column", "value", "problem"])
     runs = _in_order(_exclude(runs, edition), edition).assign(edition=edition.id)
-    return Contest(edition, runs, problems, tuple(log.inputs), verdicts, is_lenient=lenient)
+    return Contest(edition, runs, problems, tuple(log.inputs), verdicts, measured, lenient)
 
 
-def _benchmark_folder(edition: Edition, given: str | Path | None) -> Path | None:
+def benchmark_folder(edition: Edition, given: str | Path | None) -> Path | None:
+    """Return the folder with benchmark files: the one given, or what was fetched; or None."""
     if given is not None:
         return find(given)
     fetched = raw_folder() / edition.benchmark_files.name

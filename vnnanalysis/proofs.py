@@ -43,6 +43,7 @@ def witness_checks(judged: pd.DataFrame, checks: pd.DataFrame) -> pd.Series:
         From `checks.checks_in_force`.
     """
     on = [*INSTANCE, "tool"]
+    checks = checks[[*on, "check"]]
     found = judged[on].merge(checks, how="left", on=on, validate="many_to_one")["check"]
     known = pd.Series(found.to_numpy(), judged.index, dtype="object").fillna(str(Check.UNCHECKED))
     return known.where(judged["result"] == Result.SAT, "").astype("str")
