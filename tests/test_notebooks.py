@@ -22,7 +22,7 @@ from vnnanalysis.paths import root
 NOTEBOOKS = list_notebooks()
 PARAMETERS = set(inspect.signature(open_analysis).parameters)
 OF_SEVERAL = {*inspect.signature(open_editions).parameters, "benchmark"}
-DEFAULTS = (None, False, "example", "all", [], {}, "acasxu")
+DEFAULTS = (None, False, True, "example", "all", [], {}, "acasxu")
 FORBIDDEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.While, ast.Lambda,
              ast.Try, ast.If, ast.BinOp, ast.comprehension)  # fmt: skip
 

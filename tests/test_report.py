@@ -209,7 +209,7 @@ def test_a_failing_cell_leaves_the_earlier_report_in_place(example_report, tmp_p
     broken.write_text(text.replace("disputes.penalties(", "disputes.penaltiess("))
     monkeypatch.setattr(report, "edition_notebooks", lambda: [broken])
     with pytest.raises(
-        NotebookError, match=r"notebook 02_verdicts, cell 12 \(penalties = .*: Attribute"
+        NotebookError, match=r"notebook 02_verdicts, cell 10 \(penalties = .*: Attribute"
     ):
         report.build_report(PARAMETERS, copy, force=True)
     assert hashes(copy, "*") == before

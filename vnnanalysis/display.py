@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from vnnanalysis.analysis import Analysis
 from vnnanalysis.editions import Edition
-from vnnanalysis.figures import STYLE, bump
+from vnnanalysis.figures import STYLE, bump, tool_histogram
 from vnnanalysis.ranking import ranks_by_variant
 from vnnanalysis.scoring import statistic_titles
 from vnnanalysis.summary import rules_in_short
@@ -75,7 +75,8 @@ def show_table(
     formats: Mapping[str, str] | None = None,
     widths: Mapping[str, str] | None = None,
     in_latex: bool = True,
-) -> Shown:
+    is_optional: bool = False,
+) -> Shown | None:
     """Show a table; write ``tables/<name>.tex`` and ``csv/<name>.csv``.
 
     Parameters
@@ -96,7 +97,11 @@ def show_table(
         LaTeX column types by column; the table may then run over several pages.
     in_latex : bool
         False for tables that are too long to print: csv only, and the first rows are shown.
+    is_optional : bool
+        Whether an empty table is left out instead of saying that there is nothing.
     """
+    if is_optional and frame.empty:
+        return None
     rules = ""
     if by_rules and isinstance(analysis, Analysis):
         rules = f" ({rules_in_short(analysis.rules, analysis.edition.rules)})"
@@ -171,7 +176,7 @@ def show_statistics(analysis: Analysis, table: pd.DataFrame) -> None:
         display(shown)
 
 
-def show_all(parts: Iterable[Shown]) -> None:
+def show_all(parts: Iterable[Shown | None]) -> None:
     """Show several things, one below the other."""
     for part in parts:
         display(part)
@@ -200,6 +205,15 @@ def show_figure(analysis: Subject, name: str, figure: Figure, caption: str) -> S
         f"<figcaption>{shown}</figcaption></figure>"
     )
     return Shown({"text/html": page, "image/png": encoded, "text/plain": f"[{text}]"})
+
+
+def show_histogram(
+    analysis: Analysis, name: str, counts: pd.DataFrame, label: str, caption: str
+) -> Shown | None:
+    """Show stacked bars, a colour per tool; nothing if there is nothing to count."""
+    if not counts.to_numpy().sum():
+        return None
+    return show_figure(analysis, name, tool_histogram(counts, analysis.edition, label), caption)
 
 
 def show_figures(analysis: Analysis, name: str, draw: Callable[..., Figure], caption: str) -> None:

@@ -254,6 +254,28 @@ def stacked_results(counts: pd.DataFrame, edition: Edition) -> Figure:
 
 
 @styled
+def tool_histogram(counts: pd.DataFrame, edition: Edition, label: str) -> Figure:
+    """Stacked bars, a bar per row of `counts` and a colour per tool (its columns)."""
+    figure = new_figure(7.2, 3.4)
+    axes = figure.add_subplot()
+    bottom = np.zeros(len(counts))
+    for tool in counts.columns:
+        values = counts[tool].to_numpy(float)
+        axes.bar(
+            range(len(counts)), values, bottom=bottom, label=label_of(edition, tool),
+            color=tool_style(edition, tool).color, edgecolor="white", linewidth=0.4,
+        )  # fmt: skip
+        bottom += values
+    for place, total in zip(np.flatnonzero(bottom), bottom[bottom > 0], strict=True):
+        axes.annotate(f"{total:.0f}", (place, total), ha="center", va="bottom", fontsize=7)
+    axes.set_xticks(range(len(counts)), counts.index, rotation=35, ha="right")
+    axes.grid(visible=False, axis="x")
+    axes.set_ylabel(label)
+    figure.legend(loc="outside right upper")
+    return figure
+
+
+@styled
 def bump(ranks: pd.DataFrame, edition: Edition) -> Figure:
     """Ranks of the tools (rows) over rule variants (columns); labels at both ends.
 

@@ -43,6 +43,8 @@ from vnnanalysis.summary import (
     swap_sentences,
     variant_caveats,
 )
+from vnnanalysis.tables import csv_bytes
+from vnnanalysis.witness_tables import validation_in_words
 
 MANIFEST = "manifest.json"
 VERSIONED = ("numpy", "pandas", "scipy", "matplotlib", "seaborn", "papermill", "nbconvert")
@@ -255,12 +257,13 @@ def _facts(analysis: Analysis) -> dict[str, Any]:
         "rules": rules_in_words(analysis.rules, edition),
         "checks": [
             *checks_in_words(judged, analysis.rules),
+            *validation_in_words(analysis.contest, analysis.benchmarks),
             *caveats(judged, analysis.contest.checks, analysis.rules),
         ],
         "headline": headline(analysis.overall, edition),
         "swaps": [
             *swap_sentences(variants, edition),
-            *variant_caveats(variants, analysis.contest.checks),
+            *variant_caveats(variants, analysis.contest.checks, analysis.rules),
         ],
         "conflicts": conflict_sentences(disputed, judged, edition),
         "adds": complementarity_sentences(adds, edition),
@@ -288,6 +291,7 @@ def _manifest(analysis: Analysis, parameters: Mapping[str, Any]) -> dict[str, An
         "track": analysis.track,
         "benchmarks": analysis.benchmarks,
         "tools": analysis.tools,
+        "counterexamples": _measured(analysis),
         "extra_tools": analysis.edition.extra_tools,
         "lenient": bool(parameters.get("lenient")),
         "inputs": [{"file": path.name, "sha256": _sha256(path)} for path in inputs],
@@ -298,6 +302,13 @@ def _manifest(analysis: Analysis, parameters: Mapping[str, Any]) -> dict[str, An
         **_made_with(),
         "latex": has_latex(),
     }
+
+
+def _measured(analysis: Analysis) -> dict[str, Any]:
+    """State how many counterexamples were validated, and what came out."""
+    measured = analysis.contest.measurements
+    digest = hashlib.sha256(csv_bytes(measured)).hexdigest()
+    return {"sats": len(measured), "sha256": digest} if len(measured) else {}
 
 
 def _made_with() -> dict[str, Any]:

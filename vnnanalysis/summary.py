@@ -4,14 +4,17 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from vnnanalysis.checks import checks_in_force, judged_otherwise
 from vnnanalysis.editions import Edition
 from vnnanalysis.ranking import setting_names, swaps
 from vnnanalysis.rules import ScoringRules
 from vnnanalysis.tables import plain_name
 from vnnanalysis.terms import (
+    Bounds,
     Check,
     Conflicts,
     Duplicates,
+    Outputs,
     Overhead,
     Result,
     Tolerance,
@@ -52,6 +55,16 @@ _TOLERANCE = {
     "tolerance is credited, but proves nothing.",
     Tolerance.AS_COMMITTED: "Valid counterexamples are credited, but none proves sat.",
 }
+_OUTPUTS = {
+    Outputs.CLAIMED_ABS: "A counterexample is judged by the outputs in its file, which must be "
+    "within 1e-4 of those of the network; within tolerance means 1e-4 on inputs and outputs.",
+    Outputs.CLAIMED: "A counterexample is judged by the outputs in its file, which must match "
+    "those of the network, within 1e-3 of the largest; within tolerance means 1e-4 on inputs and "
+    "outputs.",
+    Outputs.REPLAYED: "A counterexample is judged by the outputs that the network gives; within "
+    "tolerance means 1e-4 on inputs only.",
+}
+_BOUNDS = "Inputs and their bounds are compared in the element type of the network's input."
 _UNCHECKED = {
     Unchecked.CREDITED: "A sat whose counterexample has not been checked is credited, but proves "
     "nothing.",
@@ -85,7 +98,9 @@ def rules_in_words(rules: ScoringRules, edition: Edition) -> list[str]:
     sentences += _overhead_sentences(rules, edition)
     sentences.append(_CONFLICTS[rules.conflicts])
     if rules.conflicts.uses_checks:
-        sentences += [_TOLERANCE[rules.tolerance], _UNCHECKED[rules.unchecked]]
+        sentences += [_OUTPUTS[rules.outputs], _TOLERANCE[rules.tolerance]]
+        sentences += [_BOUNDS] * (rules.bounds is Bounds.INPUT_TYPE)
+        sentences.append(_UNCHECKED[rules.unchecked])
     if rules.enforce_timeouts:
         sentences.append(
             "An answer after the instance's time limit is a timeout: no points, no penalty."
@@ -199,7 +214,13 @@ def caveats(judged: pd.DataFrame, checks: pd.DataFrame, rules: ScoringRules) -> 
                 f"The counterexamples of {unchecked} sats have not been checked; these sats are "
                 f"{rules.unchecked}."
             )
-        sentences += tolerance_caveats(checks, [str(rules.tolerance)])
+        sentences += tolerance_caveats(checks, [str(rules.tolerance)], rules)
+        n_otherwise = judged_otherwise(checks, rules)
+        if n_otherwise:
+            sentences.append(
+                f"The verdicts on {n_otherwise} counterexamples are known for other outputs than "
+                f"these rules look at ({rules.outputs}), and taken as the nearest there is."
+            )
     if rules.enforce_timeouts:
         instances = judged[judged["excluded"] == ""].drop_duplicates(["benchmark", "instance"])
         unknown = int(instances["timeout_s"].isna().sum())
@@ -211,34 +232,41 @@ def caveats(judged: pd.DataFrame, checks: pd.DataFrame, rules: ScoringRules) -> 
     return sentences
 
 
-def tolerance_caveats(checks: pd.DataFrame, tolerances: Iterable[str]) -> list[str]:
-    """Say how many verdicts were measured more laxly than some tolerances ask for."""
+def tolerance_caveats(
+    checks: pd.DataFrame, tolerances: Iterable[str], rules: ScoringRules | None = None
+) -> list[str]:
+    """Say how many verdicts were measured more laxly, or too strictly, for some tolerances.
+
+    Parameters
+    ----------
+    checks : DataFrame
+        The verdicts, columns `checks.CHECK_COLUMNS`.
+    tolerances : iterable of str
+        The tolerances.
+    rules : ScoringRules, optional
+        For all other switches.
+    """
     order = {str(t): i for i, t in enumerate(Tolerance)}
-    correct = checks[checks["verdict"] == Check.CORRECT]
     sentences = []
     for tolerance in dict.fromkeys(tolerances):
-        measured = correct["tolerance"].map(order).astype("float64").fillna(order[tolerance])
-        by_witness = measured.groupby([correct[c] for c in ("benchmark", "instance", "tool")]).max()
-        n_laxer = int((by_witness < order[tolerance]).sum())
+        base = rules or ScoringRules()
+        nearest = checks_in_force(checks, base.with_settings({"tolerance": tolerance}))
+        measured = nearest["tolerance"].map(order).astype("float64").fillna(order[tolerance])
+        correct = nearest["verdict"] == Check.CORRECT
+        n_laxer = int((correct & (measured < order[tolerance])).sum())
         if n_laxer and tolerance != Tolerance.AS_COMMITTED:
             sentences.append(
-                f"Of {len(by_witness)} counterexamples that are correct, {n_laxer} were measured "
+                f"Of {correct.sum()} counterexamples that are correct, {n_laxer} were measured "
                 f"more laxly than tolerance {tolerance} asks for, and prove nothing under it."
             )
-        sentences += _too_strict(checks, tolerance, order)
+        near = nearest["verdict"] == Check.UP_TO_TOLERANCE
+        n_stricter = int((near & (measured > order[tolerance])).sum())
+        if n_stricter and tolerance == Tolerance.SMALL:
+            sentences.append(
+                f"{n_stricter} counterexamples are known to be valid within tolerance, and not "
+                f"whether tolerance {tolerance} is enough for them; they prove nothing under it."
+            )
     return sentences
-
-
-def _too_strict(checks: pd.DataFrame, tolerance: str, order: dict[str, int]) -> list[str]:
-    """Say how many verdicts would have to be measured again to prove sat within a tolerance."""
-    near = checks[checks["verdict"] == Check.UP_TO_TOLERANCE]
-    stricter = near["tolerance"].map(order).astype("float64") > order[tolerance]
-    if not stricter.any() or tolerance != Tolerance.SMALL:
-        return []
-    return [
-        f"{int(stricter.sum())} counterexamples are known to be valid within tolerance, and not "
-        f"whether tolerance {tolerance} is enough for them; they prove nothing under it."
-    ]
 
 
 def headline(overall: pd.DataFrame, edition: Edition) -> list[str]:
@@ -255,11 +283,13 @@ def headline(overall: pd.DataFrame, edition: Edition) -> list[str]:
     return sentences or ["None of these benchmarks is scored."]
 
 
-def variant_caveats(variants: pd.DataFrame, checks: pd.DataFrame) -> list[str]:
+def variant_caveats(
+    variants: pd.DataFrame, checks: pd.DataFrame, rules: ScoringRules | None = None
+) -> list[str]:
     """State what the data cannot give to some of the compared variants."""
     if "tolerance" not in variants:
         return []
-    return tolerance_caveats(checks, variants["tolerance"])
+    return tolerance_caveats(checks, variants["tolerance"], rules)
 
 
 def swap_sentences(variants: pd.DataFrame, edition: Edition, places: int = 3) -> list[str]:
@@ -278,13 +308,18 @@ def swap_sentences(variants: pd.DataFrame, edition: Edition, places: int = 3) ->
         ]
         names = [plain_name(edition, tool) for tool in (swap.tool, swap.other)]
         told = [
-            f"{' / '.join(variant)}: {names[0]} {a:.1f}, {names[1]} {b:.1f}"
+            f"{_joined(variant)}: {names[0]} {a:.1f}, {names[1]} {b:.1f}"
             for variant, (a, b) in zip(wide.index, wide.to_numpy(), strict=True)
         ]
         sentences.append(
             f"{names[0]} and {names[1]} change places with the rules ({'; '.join(told)})."
         )
     return sentences or [f"No variant changes the order of the first {places} places."]
+
+
+def _joined(variant: str | tuple[str, ...]) -> str:
+    """Name a variant by its settings; pandas gives a single one as it is."""
+    return variant if isinstance(variant, str) else " / ".join(variant)
 
 
 def conflict_sentences(disputes: pd.DataFrame, judged: pd.DataFrame, edition: Edition) -> list[str]:

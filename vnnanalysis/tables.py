@@ -172,7 +172,7 @@ def _cells(table: Table, name: Naming, escape: Callable[[str], str]) -> pd.DataF
             if column == "benchmark" and escape is not str:  # a terminal shows what can be typed
                 texts = [table.edition.benchmark_name(text) for text in texts]
             if column in table.widths and escape is latex_text:
-                texts = [re.sub(r"(?<=[_.-])", _BREAK, text) for text in texts]
+                texts = [re.sub(r"(?<=[_.-])|(?<=/)(?! )", _BREAK, text) for text in texts]
             texts = [escape(text) for text in texts]
         cells[escape(header)] = texts
     return pd.DataFrame(cells, dtype=object)
