@@ -4,6 +4,7 @@ import functools
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ import pytest
 from vnnanalysis.analysis import Analysis, open_analysis
 from vnnanalysis.load import Contest, load_contest
 from vnnanalysis.paths import root
+
+# Tests leave the user's own measurements alone.
+os.environ["VNNANALYSIS_CACHE"] = str(Path(tempfile.mkdtemp(prefix="vnnanalysis-")) / "c.sqlite")
 
 REAL = Path(os.environ.get("VNNANALYSIS_REAL_DATA", root().parent / "shared"))
 REQUIRED = os.environ.get("VNNANALYSIS_REQUIRE_REAL_DATA") == "1"
@@ -130,3 +134,25 @@ def example_report(tmp_path_factory) -> Path:
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == "reports/example/index.html"
     return folder / "reports" / "example"
+
+
+@pytest.fixture
+def cli():
+    """Run the command line in a process of its own; returns a function."""
+
+    def run(*arguments, **options) -> subprocess.CompletedProcess:
+        command = [sys.executable, "-m", "vnnanalysis.cli", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+    return run
+
+
+@pytest.fixture
+def git():
+    """Run git in a folder; returns a function."""
+
+    def run(folder, *arguments):
+        named = ["-c", "user.name=t", "-c", "user.email=t@t"]
+        subprocess.run(["git", "-C", str(folder), *named, *arguments], check=True)
+
+    return run

@@ -20,6 +20,8 @@ from vnnanalysis.cli_several import (
     results_root_option,
     root_of,
 )
+from vnnanalysis.cli_validate import validate as validate_command
+from vnnanalysis.cli_validate import witness
 from vnnanalysis.editions import ALL_TRACKS, list_editions, read_edition
 from vnnanalysis.errors import UsageError, VnnAnalysisError
 from vnnanalysis.files import locate
@@ -29,6 +31,7 @@ from vnnanalysis.rules import words
 from vnnanalysis.scoring import instance_table
 from vnnanalysis.summary import caveats, rules_in_short
 from vnnanalysis.tables import Table, csv_bytes, slug, to_latex, to_text
+from vnnanalysis.witness_tables import validation_in_words
 
 LEVELS = ("overall", "benchmark", "instance")
 FORMATS = ("table", "csv", "json", "latex")
@@ -58,6 +61,14 @@ def _settings(texts: tuple[str, ...]) -> dict[str, str]:
     return settings
 
 
+validate_option = click.option(
+    "--validate/--no-validate",
+    default=True,
+    show_default=True,
+    help="Validate counterexamples where networks and properties are at hand.",
+)
+
+
 def _shared_options(command: Callable[..., None]) -> Callable[..., None]:
     options = [
         click.argument("edition"),
@@ -66,8 +77,8 @@ def _shared_options(command: Callable[..., None]) -> Callable[..., None]:
                      help="Another edition's rules, e.g. 2026, or a variant, e.g. 2025-zero."),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
                      help="Set a rule, e.g. overhead=single or conflicts=voting; may repeat."),
-        click.option("--checks", multiple=True, metavar="CSV",
-                     help="Table of verdicts on counterexamples; may repeat."),
+        click.option("--checks", multiple=True, metavar="FILE",
+                     help="Table of verdicts on counterexamples, csv or parquet; may repeat."),
         click.option("--track", default=ALL_TRACKS, show_default=True,
                      help="A track of the edition, scored, unscored, or all."),
         click.option("--only", "benchmarks", metavar="A,B", help="Only these benchmarks."),
@@ -75,7 +86,8 @@ def _shared_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--extra", multiple=True, metavar="CSV",
                      help="Tidy csv of a tool outside the competition; may repeat."),
         click.option("--benchmarks", "benchmarks_dir", metavar="DIR",
-                     help="The organisers' benchmark repository, for time limits."),
+                     help="The organisers' benchmark repository: limits, networks, properties."),
+        validate_option,
         click.option("--lenient", is_flag=True, help="Set bad rows aside and list them."),
     ]  # fmt: skip
     for option in reversed(options):
@@ -101,9 +113,11 @@ def score(settings: tuple[str, ...], by: str, form: str, **options: Any) -> None
     """Print scores: overall, by benchmark, or every judged row."""
     options |= {name: list(options[name]) for name in ("extra", "checks")}
     analysis = open_analysis(settings=_settings(settings), **options)
-    _tell_problems(analysis.contest)
-    missing = caveats(analysis.judged, analysis.contest.checks, analysis.rules)
-    for told in [*analysis.edition.remarks, *missing]:
+    contest = analysis.contest
+    _tell_problems(contest)
+    missing = caveats(analysis.judged, contest.checks, analysis.rules)
+    validated = validation_in_words(contest, analysis.benchmarks)
+    for told in [*analysis.edition.remarks, *validated, *missing]:
         click.echo(f"note: {told}", err=True)
     frame = {
         "overall": lambda: analysis.overall,
@@ -143,11 +157,15 @@ def _printed(analysis: Analysis, frame: Any, by: str, form: str) -> str:
 @click.option(
     "--checks",
     multiple=True,
-    metavar="CSV",
-    help="Table of verdicts on counterexamples; may repeat.",
+    metavar="FILE",
+    help="Table of verdicts on counterexamples, csv or parquet; may repeat.",
 )
-@click.option("--benchmarks", metavar="DIR",
-              help="The organisers' benchmark repository, for time limits.")  # fmt: skip
+@click.option(
+    "--benchmarks",
+    metavar="DIR",
+    help="The organisers' benchmark repository: limits, networks, properties.",
+)
+@validate_option
 def check(
     edition: str | None,
     every: bool,
@@ -155,6 +173,7 @@ def check(
     results_root: str | None,
     checks: tuple[str, ...],
     benchmarks: str | None,
+    validate: bool,
 ) -> None:
     """Compare with the published figures; exit code 1 if one differs without explanation."""
     from vnnanalysis.published import DIFFERENT, compare, report_lines
@@ -168,8 +187,11 @@ def check(
     if results is None and results_root is not None:
         located = locate(read_edition(str(edition)).results, str(edition), root_of(results_root))
         results = str(located or root_of(results_root))
-    contest = load_contest(str(edition), results, checks=checks, benchmarks=benchmarks)
+    contest = load_contest(str(edition), results, checks=checks, benchmarks=benchmarks,
+                           validate=validate)  # fmt: skip
     _tell_problems(contest)
+    for told in validation_in_words(contest):
+        click.echo(f"note: {told}", err=True)
     figures = compare(contest)
     click.echo("\n".join(report_lines(figures)))
     if (figures["status"] == DIFFERENT).any():
@@ -213,7 +235,7 @@ def report(settings: tuple[str, ...], out: Path | None, force: bool, **options: 
 
     chosen = _settings(settings)
     parameters: dict[str, Any] = {
-        **{name: value for name, value in options.items() if value},
+        **{name: value for name, value in options.items() if value or name == "validate"},
         **{name: chosen[name] for name in ("overhead", "conflicts") if name in chosen},
         "settings": {n: v for n, v in chosen.items() if n not in ("overhead", "conflicts")},
     }
@@ -257,5 +279,7 @@ main.add_command(fetch)
 main.add_command(editions)
 main.add_command(export)
 main.add_command(history)
+main.add_command(validate_command)
+main.add_command(witness)
 if __name__ == "__main__":
     sys.exit(main())
