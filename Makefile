@@ -1,6 +1,8 @@
 # make report   build the report of the example, or of EDITION=2021 RESULTS=<folder>
 # make test     run all tests            make lint    ruff, mypy, clean notebooks
 # make golden   rewrite tests/golden     make bench   speed, as ratios; not part of the tests
+#               (ORGANISERS=<their SCORING folder>: against their validator of counterexamples)
+# make fuzz     readers against slow ones, at length
 # make clean    remove what was built (not .venv)
 # Needs Python 3.11 or newer and make; sets up .venv by itself.
 
@@ -8,10 +10,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 EDITION ?= example
 RESULTS ?=
+ORGANISERS ?=
 OPTIONS ?=
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: report test lint golden bench clean help
+.PHONY: report test lint golden bench fuzz clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -37,6 +40,11 @@ golden: .venv/.ready-dev
 bench: .venv/.ready-dev
 	@echo "bench: speed as ratios"
 	@$(BIN)/python tests/bench.py $(if $(RESULTS),'$(RESULTS)')
+	@$(BIN)/python tests/bench_validate.py '$(or $(RESULTS),../shared/results)' $(if $(ORGANISERS),'$(ORGANISERS)')
+
+fuzz: .venv/.ready-dev
+	@echo "fuzz: readers of properties against slow ones, far more than in the tests"
+	@VNNANALYSIS_FUZZ=1 $(BIN)/python -m pytest -q tests/test_vnnlib.py
 
 clean:
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache *.egg-info
