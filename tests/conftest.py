@@ -6,10 +6,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 
 from vnnanalysis.analysis import Analysis, open_analysis
+from vnnanalysis.cli import main
 from vnnanalysis.load import Contest, load_contest
 from vnnanalysis.paths import root
 
@@ -138,11 +141,15 @@ def example_report(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def cli():
-    """Run the command line in a process of its own; returns a function."""
+    """Run the command line, with options for `subprocess.run` in a process of its own."""
 
-    def run(*arguments, **options) -> subprocess.CompletedProcess:
-        command = [sys.executable, "-m", "vnnanalysis.cli", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    def run(*arguments, **options):
+        texts = [str(argument) for argument in arguments]
+        if options:
+            command = [sys.executable, "-m", "vnnanalysis.cli", *texts]
+            return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+        done = CliRunner().invoke(main, texts, catch_exceptions=False)
+        return SimpleNamespace(returncode=done.exit_code, stdout=done.stdout, stderr=done.stderr)
 
     return run
 

@@ -352,7 +352,8 @@ def real_sats(year):
 def test_real_counterexamples_against_a_second_validator(year, tmp_path):
     contest, sats = real_sats(year)
     rng = np.random.default_rng(int(year))
-    whole = contest.measurements[contest.measurements["status"] == "measured"]
+    measured = contest.measurements[contest.measurements["status"] == "measured"]
+    whole = measured[measured["benchmark"] != "2023_tllverifybench"]  # networks of 270 MB
     parts = [group.iloc[rng.permutation(len(group))[:2]] for _, group in whole.groupby("benchmark")]
     table = pd.concat(parts)
     assert len(table) > 10

