@@ -702,6 +702,19 @@ def test_git_is_asked_also_within_a_larger_checkout_that_tracks_the_results(toy,
     assert set(measured(toy)["status"]) == {"not_available", "measured"}
 
 
+def test_bad_rows_are_set_aside_and_listed_where_that_is_asked_for(cli, toy):
+    toy.answer("a", "same", "box", witness=witness_text(["0.05"], ["0.05"]))
+    toy.answer("a", "same", "box", "satt")
+    arguments = ["validate", toy.edition(), "--results", toy.results, "--benchmarks",
+                 toy.benchmarks]  # fmt: skip
+    strict = cli(*arguments)
+    assert (strict.returncode, "line 2, column 5 (result)" in strict.stderr) == (1, True)
+    lenient = cli(*arguments, "--lenient")
+    assert lenient.returncode == 0, lenient.stderr
+    assert "note: a/results.csv, line 2, column 5 (result): bad row" in lenient.stderr
+    assert "1 sats" in lenient.stdout
+
+
 def test_nothing_that_could_be_measured_is_told(cli, toy):
     toy.answer("a", "same", "box", witness=witness_text(["0.05"], ["0.05"]))
     run = cli("validate", toy.edition(), "--results", toy.results, "--benchmarks", toy.results)

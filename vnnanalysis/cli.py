@@ -20,12 +20,12 @@ from vnnanalysis.cli_several import (
     results_root_option,
     root_of,
 )
+from vnnanalysis.cli_validate import tell_problems, witness
 from vnnanalysis.cli_validate import validate as validate_command
-from vnnanalysis.cli_validate import witness
 from vnnanalysis.editions import ALL_TRACKS, list_editions, read_edition
 from vnnanalysis.errors import UsageError, VnnAnalysisError
 from vnnanalysis.files import locate
-from vnnanalysis.load import Contest, load_contest
+from vnnanalysis.load import load_contest
 from vnnanalysis.paths import resource
 from vnnanalysis.rules import words
 from vnnanalysis.scoring import instance_table
@@ -114,7 +114,7 @@ def score(settings: tuple[str, ...], by: str, form: str, **options: Any) -> None
     options |= {name: list(options[name]) for name in ("extra", "checks")}
     analysis = open_analysis(settings=_settings(settings), **options)
     contest = analysis.contest
-    _tell_problems(contest)
+    tell_problems(contest)
     missing = caveats(analysis.judged, contest.checks, analysis.rules)
     validated = validation_in_words(contest, analysis.benchmarks)
     for told in [*analysis.edition.remarks, *validated, *missing]:
@@ -125,14 +125,6 @@ def score(settings: tuple[str, ...], by: str, form: str, **options: Any) -> None
         "instance": lambda: instance_table(analysis.shown, analysis.edition),
     }[by]()
     click.echo(_printed(analysis, frame, by, form), nl=False)
-
-
-def _tell_problems(contest: Contest) -> None:
-    for row in contest.problems.itertuples():
-        place = f", line {row.line}" if row.line else ""
-        place += f", column {row.column}" if row.column else ""
-        shown = f" ({row.value})" if row.value else ""
-        click.echo(f"note: {row.file}{place}: {row.problem}{shown}", err=True)
 
 
 def _printed(analysis: Analysis, frame: Any, by: str, form: str) -> str:
@@ -189,7 +181,7 @@ def check(
         results = str(located or root_of(results_root))
     contest = load_contest(str(edition), results, checks=checks, benchmarks=benchmarks,
                            validate=validate)  # fmt: skip
-    _tell_problems(contest)
+    tell_problems(contest)
     for told in validation_in_words(contest):
         click.echo(f"note: {told}", err=True)
     figures = compare(contest)

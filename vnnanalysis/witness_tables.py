@@ -8,7 +8,7 @@ import pandas as pd
 from vnnanalysis.editions import Edition
 from vnnanalysis.evaluate import TOLERANCE
 from vnnanalysis.judging import judge
-from vnnanalysis.layouts import INSTANCE
+from vnnanalysis.layouts import INSTANCE, WITNESS
 from vnnanalysis.load import Contest
 from vnnanalysis.rules import ScoringRules
 from vnnanalysis.tasks import ENGINE, Status, needs, needs_on_inputs
@@ -65,9 +65,10 @@ def _those(rows: pd.DataFrame, edition: Edition) -> str:
 
 def _stands(rows: pd.DataFrame, checks: pd.DataFrame) -> str:
     """Say for how many of the sats a verdict is known from elsewhere."""
-    key = ["benchmark", "instance", "tool"]
     known = checks[~checks["verdict"].isin([str(s) for s in _OPEN])]
-    elsewhere = pd.MultiIndex.from_frame(rows[key]).isin(pd.MultiIndex.from_frame(known[key]))
+    elsewhere = pd.MultiIndex.from_frame(rows[WITNESS]).isin(
+        pd.MultiIndex.from_frame(known[WITNESS])
+    )
     n_known = int(elsewhere.sum())
     return f"; for {n_known} of them a verdict is known from elsewhere and stands" * (n_known > 0)
 
