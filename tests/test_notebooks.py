@@ -1,5 +1,6 @@
 import ast
 import inspect
+import json
 import os
 import subprocess
 import sys
@@ -196,6 +197,27 @@ def test_j4_our_kernel_is_used_whatever_the_notebook_names(copy, tmp_path):
     run_notebook(path, tmp_path / "out.ipynb", {"edition": "example"})
     cells = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells
     assert all(c.execution_count for c in cells if c.cell_type == "code")
+
+
+@pytest.mark.slow
+def test_kernels_side_by_side_share_no_port_and_one_that_never_answers_is_an_error(
+    tmp_path, monkeypatch
+):
+    asks = "from ipykernel.kernelapp import IPKernelApp\nIPKernelApp.instance().transport"
+    tagged = nbformat.v4.new_code_cell("", metadata={"tags": ["parameters"]})
+    own = nbformat.v4.new_notebook(cells=[tagged, nbformat.v4.new_code_cell(asks)])
+    own.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(own, tmp_path / "own.ipynb")
+    run_notebook(tmp_path / "own.ipynb", tmp_path / "out.ipynb", {})
+    said = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells[-1].outputs[0]
+    assert said.data["text/plain"] == "'ipc'"
+    (tmp_path / "kernels" / "mute").mkdir(parents=True)
+    spec = {"argv": [sys.executable, "-c", "", "{connection_file}"], "display_name": "mute"}
+    (tmp_path / "kernels" / "mute" / "kernel.json").write_text(json.dumps(spec))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    monkeypatch.setattr("vnnanalysis.notebooks.KERNEL", "mute")
+    with pytest.raises(NotebookError, match="Kernel died before replying"):
+        run_notebook(tmp_path / "own.ipynb", tmp_path / "out.ipynb", {})
 
 
 @pytest.mark.slow

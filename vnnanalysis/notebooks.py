@@ -1,20 +1,25 @@
 """Notebooks: find them, check their parameters, run them (the only importer of papermill)."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import nbformat
 import papermill
 from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
+from traitlets.config import Config
 
 from vnnanalysis.errors import NotebookError, check_known, nearest
 from vnnanalysis.paths import resource
 
 TAG = "parameters"
 KERNEL = "python3"
+START_TIMEOUT = 600  # seconds; papermill's 60 are not enough on a machine that is busy
+SOCKET_PATH_LIMIT = 90  # characters; the shortest limit of a system is 104, with a number behind
 
 
 def list_notebooks() -> list[Path]:
@@ -71,12 +76,31 @@ def run_notebook(path: Path, output: Path, parameters: Mapping[str, Any]) -> Non
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # the kernel of this environment, not a user's
     cell = "kernel"
     try:
-        papermill.execute_notebook(
-            str(path), str(output), dict(parameters), kernel_name=KERNEL, progress_bar=False
-        )
+        with _connection() as config:
+            papermill.execute_notebook(
+                str(path), str(output), dict(parameters), kernel_name=KERNEL, progress_bar=False,
+                start_timeout=START_TIMEOUT, config=config,
+            )  # fmt: skip
     except PapermillExecutionError as error:
         # papermill counts from 0, with the cell it injects: from 1 in the source
         cell = f"cell {error.cell_index} ({error.source.strip().splitlines()[0]})"
         raise NotebookError(path.stem, cell, f"{error.ename}: {error.evalue}") from None
     except DeadKernelError as error:
         raise NotebookError(path.stem, cell, f"{error} (killed, or out of memory?)") from None
+    except RuntimeError as error:  # what jupyter_client raises for a kernel that does not start
+        raise NotebookError(path.stem, cell, f"{error} (is the machine busy?)") from None
+
+
+@contextmanager
+def _connection() -> Iterator[Config]:
+    """Let notebook and kernel talk over files where there are such sockets.
+
+    Ports are chosen before the kernel opens them: of kernels that start side by side, two can be
+    given the same one, and one then never answers (papermill's issue 511).
+    """
+    with TemporaryDirectory(prefix="vnna-") as folder:
+        address = os.path.join(folder, "kernel")
+        if os.name == "posix" and len(address) <= SOCKET_PATH_LIMIT:
+            yield Config({"KernelManager": {"transport": "ipc", "ip": address}})
+        else:
+            yield Config()
