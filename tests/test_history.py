@@ -280,8 +280,9 @@ def test_nothing_recurs_in_one_edition(tmp_path):
         progress(history, "acasxu")
     assert temporal_credit(history).empty
     out = tmp_path / "one"
-    arguments = ["history", "--editions", "2021", "--results-root", str(real_path("results"))]
-    run = CliRunner().invoke(main, [*arguments, "--out", str(out)])
+    fixtures = str(root() / "tests" / "fixtures")
+    arguments = ["history", "--editions", "2026", "--results-root", fixtures]
+    run = CliRunner().invoke(main, [*arguments, "--benchmarks-root", fixtures, "--out", str(out)])
     assert run.exit_code == 0, run.output
 
 

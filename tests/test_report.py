@@ -333,6 +333,7 @@ def installed(tmp_path_factory):
     return os.environ | {"PYTHONPATH": str(site)}, site
 
 
+@pytest.mark.length
 def test_two_builds_give_equal_bytes_the_second_from_the_wheel(example_report, installed, tmp_path):
     env, _ = installed
     run = subprocess.run(
