@@ -45,6 +45,13 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+@pytest.fixture
+def sockets():
+    """Return a folder with a path short enough for the sockets of a kernel."""
+    with tempfile.TemporaryDirectory(prefix="s-") as folder:
+        yield Path(folder)
+
+
 def real_path(*parts: str) -> Path:
     """Return a path below the organisers' files, or skip the test."""
     path = REAL.joinpath(*parts)

@@ -96,10 +96,10 @@ def copy(tmp_path):
     return write
 
 
-def test_j1_no_parameters_tag_is_refused(copy):
+def test_j1_no_parameters_tag_is_refused(copy, sockets):
     path = copy('"parameters"', '"paramaters"')
     with pytest.raises(NotebookError, match="expected one cell with the tag 'parameters', found 0"):
-        run_notebook(path, path.with_name("out.ipynb"), {})
+        run_notebook(path, path.with_name("out.ipynb"), {}, sockets=sockets)
     with pytest.raises(NotebookError, match="nearest is 'paramaters'"):
         check_parameters(path, {})
     path = copy('"tags": [\n     "parameters"\n    ]', '"tags": []')
@@ -107,9 +107,11 @@ def test_j1_no_parameters_tag_is_refused(copy):
         check_parameters(path, {})
 
 
-def test_j3_unknown_parameter_is_refused(copy):
+def test_j3_unknown_parameter_is_refused(copy, sockets):
     with pytest.raises(NotebookError, match="'overheads': nearest is 'overhead'") as caught:
-        run_notebook(copy(), copy().with_name("out.ipynb"), {"overheads": "single"})
+        run_notebook(
+            copy(), copy().with_name("out.ipynb"), {"overheads": "single"}, sockets=sockets
+        )
     assert (caught.value.name, caught.value.cell) == ("01_runs", "parameters")
 
 
@@ -192,23 +194,23 @@ def test_a_notebook_of_ones_own_may_have_other_parameters(tmp_path):
 
 
 @pytest.mark.slow
-def test_j4_our_kernel_is_used_whatever_the_notebook_names(copy, tmp_path):
+def test_j4_our_kernel_is_used_whatever_the_notebook_names(copy, tmp_path, sockets):
     path = copy('"name": "python3"', '"name": "conda-of-somebody"')
-    run_notebook(path, tmp_path / "out.ipynb", {"edition": "example"})
+    run_notebook(path, tmp_path / "out.ipynb", {"edition": "example"}, sockets=sockets)
     cells = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells
     assert all(c.execution_count for c in cells if c.cell_type == "code")
 
 
 @pytest.mark.slow
-def test_kernels_side_by_side_share_no_port_and_one_that_never_answers_is_an_error(
-    tmp_path, monkeypatch
+def test_a_kernel_needs_no_port_and_one_that_never_answers_is_an_error(
+    tmp_path, monkeypatch, sockets
 ):
     asks = "from ipykernel.kernelapp import IPKernelApp\nIPKernelApp.instance().transport"
     tagged = nbformat.v4.new_code_cell("", metadata={"tags": ["parameters"]})
     own = nbformat.v4.new_notebook(cells=[tagged, nbformat.v4.new_code_cell(asks)])
     own.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(own, tmp_path / "own.ipynb")
-    run_notebook(tmp_path / "own.ipynb", tmp_path / "out.ipynb", {})
+    run_notebook(tmp_path / "own.ipynb", tmp_path / "out.ipynb", {}, sockets=sockets)
     said = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells[-1].outputs[0]
     assert said.data["text/plain"] == "'ipc'"
     (tmp_path / "kernels" / "mute").mkdir(parents=True)
@@ -217,13 +219,13 @@ def test_kernels_side_by_side_share_no_port_and_one_that_never_answers_is_an_err
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     monkeypatch.setattr("vnnanalysis.notebooks.KERNEL", "mute")
     with pytest.raises(NotebookError, match="Kernel died before replying"):
-        run_notebook(tmp_path / "own.ipynb", tmp_path / "out.ipynb", {})
+        run_notebook(tmp_path / "own.ipynb", tmp_path / "out.ipynb", {}, sockets=sockets)
 
 
 @pytest.mark.slow
-def test_a_failing_cell_names_notebook_cell_and_error(copy, tmp_path):
+def test_a_failing_cell_names_notebook_cell_and_error(copy, tmp_path, sockets):
     path = copy("overview.sizes(", "overview.sizess(")
     with pytest.raises(NotebookError, match="AttributeError: module") as caught:
-        run_notebook(path, tmp_path / "out.ipynb", {"edition": "example"})
+        run_notebook(path, tmp_path / "out.ipynb", {"edition": "example"}, sockets=sockets)
     assert caught.value.name == "01_runs"
     assert caught.value.cell.startswith("cell 5 (sizes = overview.sizess(")

@@ -297,18 +297,23 @@ def test_the_earlier_report_comes_back_if_the_new_one_cannot_be_put_in_place(tmp
     assert (target / "manifest.json").read_text() == "{}"
 
 
-def test_a_terminated_build_cleans_up(tmp_path):
+def test_a_terminated_build_cleans_up(tmp_path, sockets):
     command = [sys.executable, "-m", "vnnanalysis.cli", "report", "example", "--out", "made"]
-    build = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    env = os.environ | {"TMPDIR": str(sockets)}
+    build = subprocess.Popen(
+        command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     deadline = time.monotonic() + 60
     while not list(tmp_path.glob(".made-*/notebooks")) and time.monotonic() < deadline:
         time.sleep(0.1)
-    time.sleep(2)
+    while not list(sockets.glob("vnna-*/*")) and time.monotonic() < deadline:
+        time.sleep(0.1)  # until a kernel is there
     build.terminate()
     _, errors = build.communicate(timeout=60)
     assert build.returncode == 143
     assert b"Traceback" not in errors
     assert list(tmp_path.iterdir()) == []
+    assert list(sockets.glob("vnna-*")) == []
 
 
 def test_a_link_to_a_report_stays_a_link(example_report, tmp_path):

@@ -1,10 +1,8 @@
 """Notebooks: find them, check their parameters, run them (the only importer of papermill)."""
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import nbformat
@@ -19,7 +17,7 @@ from vnnanalysis.paths import resource
 TAG = "parameters"
 KERNEL = "python3"
 START_TIMEOUT = 600  # seconds; papermill's 60 are not enough on a machine that is busy
-SOCKET_PATH_LIMIT = 90  # characters; the shortest limit of a system is 104, with a number behind
+SOCKET_PATH_LIMIT = 90  # bytes; the shortest limit of a system is 104, with a number behind
 
 
 def list_notebooks() -> list[Path]:
@@ -54,7 +52,7 @@ def check_parameters(path: Path, parameters: Mapping[str, Any]) -> None:
         raise NotebookError(path.stem, "parameters", str(error)) from None
 
 
-def run_notebook(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
+def run_notebook(path: Path, output: Path, parameters: Mapping[str, Any], *, sockets: Path) -> None:
     """Run a notebook with papermill, in the kernel of this Python, and store the result.
 
     Parameters
@@ -65,22 +63,24 @@ def run_notebook(path: Path, output: Path, parameters: Mapping[str, Any]) -> Non
         Where the executed notebook goes.
     parameters : mapping
         Values for its parameters cell.
+    sockets : Path
+        A folder with a short path for the sockets between notebook and kernel, the caller's to
+        remove.
 
     Raises
     ------
     NotebookError
-        Naming notebook, cell and error if a cell fails.
+        Naming notebook, cell and error if a cell fails or the kernel does not start.
     """
     check_parameters(path, parameters)
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # the kernel of this environment, not a user's
     cell = "kernel"
     try:
-        with _connection() as config:
-            papermill.execute_notebook(
-                str(path), str(output), dict(parameters), kernel_name=KERNEL, progress_bar=False,
-                start_timeout=START_TIMEOUT, config=config,
-            )  # fmt: skip
+        papermill.execute_notebook(
+            str(path), str(output), dict(parameters), kernel_name=KERNEL, progress_bar=False,
+            start_timeout=START_TIMEOUT, config=_connection(sockets, path.stem),
+        )  # fmt: skip
     except PapermillExecutionError as error:
         # papermill counts from 0, with the cell it injects: from 1 in the source
         cell = f"cell {error.cell_index} ({error.source.strip().splitlines()[0]})"
@@ -88,19 +88,16 @@ def run_notebook(path: Path, output: Path, parameters: Mapping[str, Any]) -> Non
     except DeadKernelError as error:
         raise NotebookError(path.stem, cell, f"{error} (killed, or out of memory?)") from None
     except RuntimeError as error:  # what jupyter_client raises for a kernel that does not start
-        raise NotebookError(path.stem, cell, f"{error} (is the machine busy?)") from None
+        raise NotebookError(path.stem, cell, str(error)) from None
 
 
-@contextmanager
-def _connection() -> Iterator[Config]:
+def _connection(sockets: Path, name: str) -> Config:
     """Let notebook and kernel talk over files where there are such sockets.
 
     Ports are chosen before the kernel opens them: of kernels that start side by side, two can be
     given the same one, and one then never answers (papermill's issue 511).
     """
-    with TemporaryDirectory(prefix="vnna-") as folder:
-        address = os.path.join(folder, "kernel")
-        if os.name == "posix" and len(address) <= SOCKET_PATH_LIMIT:
-            yield Config({"KernelManager": {"transport": "ipc", "ip": address}})
-        else:
-            yield Config()
+    address = str(sockets / name)
+    if os.name == "posix" and len(os.fsencode(address)) <= SOCKET_PATH_LIMIT:
+        return Config({"KernelManager": {"transport": "ipc", "ip": address}})
+    return Config()

@@ -141,8 +141,15 @@ def _run_all(notebooks: list[Path], folder: Path, parameters: Mapping[str, Any],
     given = {**parameters, "out": str(folder.resolve())}
     others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(len(notebooks), os.cpu_count() or 1), context) as pool:
-        jobs = {pool.submit(_run_one, nb, executed / nb.name, given): nb for nb in notebooks}
+    n_processes = min(len(notebooks), os.cpu_count() or 1)
+    with (
+        tempfile.TemporaryDirectory(prefix="vnna-", ignore_cleanup_errors=True) as sockets,
+        ProcessPoolExecutor(n_processes, context) as pool,
+    ):
+        jobs = {
+            pool.submit(_run_one, nb, executed / nb.name, given, Path(sockets)): nb
+            for nb in notebooks
+        }
         try:
             for job in as_completed(jobs):
                 failure = job.result()
@@ -161,7 +168,9 @@ def _run_all(notebooks: list[Path], folder: Path, parameters: Mapping[str, Any],
             raise
 
 
-def _run_one(path: Path, output: Path, parameters: Mapping[str, Any]) -> tuple[str, ...] | None:
+def _run_one(
+    path: Path, output: Path, parameters: Mapping[str, Any], sockets: Path
+) -> tuple[str, ...] | None:
     """Run in a child process; an error returns as its parts, which can be pickled.
 
     What the kernel itself logs is kept out of the terminal; its errors are in the notebook.
@@ -169,7 +178,7 @@ def _run_one(path: Path, output: Path, parameters: Mapping[str, Any]) -> tuple[s
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 2)
     try:
-        run_notebook(path, output, parameters)
+        run_notebook(path, output, parameters, sockets=sockets)
     except NotebookError as error:
         return error.name, error.cell, error.problem
     return None
