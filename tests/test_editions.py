@@ -6,6 +6,8 @@ from conftest import real_path
 
 from vnnanalysis.editions import list_editions, read_edition, read_rules, tool_slots
 from vnnanalysis.errors import SchemaError, UsageError
+from vnnanalysis.judging import judge
+from vnnanalysis.load import load_contest
 from vnnanalysis.rules import ScoringRules, words
 from vnnanalysis.terms import (
     Bounds,
@@ -104,6 +106,31 @@ def test_an_edition_file(tmp_path):
         ('CPU = ["acas"]', 'CPU = ["acass"]', "'acass': nearest is 'acas'"),
         ("[overhead_modes.a]", "[overhead_modes.c]", "unknown tool 'c'"),
         ("[overhead_modes.a]", "[overhead_mode.a]", "nearest is 'overhead_modes'"),
+        (
+            "[overhead_modes.a]",
+            "[participants]\nacs = ['a']\n[overhead_modes.a]",
+            "'acs': nearest is 'acas'",
+        ),
+        (
+            "[overhead_modes.a]",
+            "[participants]\nacas = ['aa']\n[overhead_modes.a]",
+            "unknown tool 'aa': nearest is 'a'",
+        ),
+        (
+            "[overhead_modes.a]",
+            "[participants]\nacas = [1]\n[overhead_modes.a]",
+            r"participants of acas: expected names, found \[1\]",
+        ),
+        (
+            "[overhead_modes.a]",
+            "[participants]\nacas = []\n[overhead_modes.a]",
+            r"participants of acas: expected names, found \[\]",
+        ),
+        (
+            "[overhead_modes.a]",
+            "[participants]\nacas = ['a', 'a']\n[overhead_modes.a]",
+            "a tool stands there twice",
+        ),
         ("unscored =", "unscore =", "'unscore': nearest is 'unscored'"),
         ("display =", "displays =", "'displays': nearest is 'display'"),
         ("overhead =", "overheads =", "'overheads': nearest is 'overhead'"),
@@ -248,3 +275,49 @@ def test_a_tool_has_the_same_colour_in_all_editions():
             assert slots.setdefault(edition.family(tool), slot) == slot
     recurring = ["alpha_beta_crown", "nnenum", "marabou", "nnv", "neuralsat", "pyrat", "cora"]
     assert len({slots[f] for f in recurring}) == len(recurring)
+
+
+def test_variants_may_be_written_as_toml_values(tmp_path):
+    path = tmp_path / "t.toml"
+    values = "[variants]\nenforce_timeouts = [true, false]\ntie_s = [0.2, 1]\n[rules]"
+    path.write_text(TOML.replace("[rules]", values))
+    edition = read_edition(str(path))
+    assert edition.variants == {"enforce_timeouts": ("true", "false"), "tie_s": ("0.2", "1")}
+    assert edition.rules.with_settings(edition.variant_grid()[3]).tie_s == 1.0
+
+
+PARTICIPANTS = (
+    "tool,benchmark,instance,result,time_s\na,x,i,unsat,4\nb,x,i,timeout,9\na,y,j,sat,1\n"
+)
+
+
+def test_participants_take_part_without_an_answer(tidy):
+    path = tidy(PARTICIPANTS)
+    path.with_suffix(".toml").write_text('title = "T"\n[participants]\nx = ["a", "b"]\n')
+    contest = load_contest(str(path))
+    judged = judge(contest.runs, contest.edition, contest.edition.rules)
+    took_part = judged[judged["takes_part"]]
+    pairs = set(took_part[["tool", "benchmark"]].itertuples(index=False, name=None))
+    assert pairs == {("a", "x"), ("b", "x"), ("a", "y")}
+
+
+@pytest.mark.parametrize(
+    ("section", "expected"),
+    [
+        ('y = ["aa"]', "unknown participant of y 'aa': nearest is 'a'"),
+        ('yy = ["a"]', "unknown benchmark in .participants. 'yy': nearest is 'y'"),
+    ],
+)
+def test_participants_nobody_knows_are_an_error(tidy, section, expected):
+    path = tidy(PARTICIPANTS)
+    path.with_suffix(".toml").write_text(f'title = "T"\n[participants]\n{section}\n')
+    with pytest.raises(SchemaError, match=expected):
+        load_contest(str(path))
+
+
+def test_participants_without_rows_are_told(tidy):
+    path = tidy(PARTICIPANTS)
+    path.with_suffix(".toml").write_text('title = "T"\n[participants]\ny = ["a", "b"]\n')
+    problems = load_contest(str(path)).problems
+    told = problems[["value", "problem"]].to_numpy().tolist()
+    assert told == [["b", "a participant of y without a row there"]]

@@ -1,36 +1,13 @@
-import itertools
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from vnnanalysis import portfolio
 from vnnanalysis.analysis import analyse
+from vnnanalysis.errors import UsageError
 from vnnanalysis.load import load_contest
-
-
-def brute_force(solved):
-    """Shapley value from its definition: the mean over all joining orders."""
-    tools = list(solved.columns)
-    total = dict.fromkeys(tools, 0)
-    for order in itertools.permutations(tools):
-        covered = np.zeros(len(solved), bool)
-        for tool in order:
-            total[tool] += int((solved[tool].to_numpy() & ~covered).sum())
-            covered |= solved[tool].to_numpy()
-    return {tool: value / math.factorial(len(tools)) for tool, value in total.items()}
-
-
-@pytest.mark.parametrize("n_tools", range(1, 8))
-def test_shapley_value_is_the_mean_over_joining_orders(n_tools):
-    rng = np.random.default_rng(n_tools)
-    solved = pd.DataFrame(
-        rng.random((9, n_tools)) < 0.45, columns=[f"t{i}" for i in range(n_tools)]
-    )
-    ours = portfolio.shapley_value(solved)
-    assert ours.to_dict() == pytest.approx(brute_force(solved))
-    assert ours.sum() == pytest.approx(solved.any(axis=1).sum())
+from vnnanalysis.shapley import shapley_value
+from vnnanalysis.terms import Missing
 
 
 def test_the_example_of_the_definitions():
@@ -43,7 +20,7 @@ def test_the_example_of_the_definitions():
             "d": [False] * 3,
         }
     )
-    assert portfolio.shapley_value(solved).tolist() == pytest.approx([5 / 3, 2 / 3, 2 / 3, 0])
+    assert shapley_value(solved).tolist() == pytest.approx([5 / 3, 2 / 3, 2 / 3, 0])
     assert portfolio.marginal_contribution(solved).tolist() == [1, 0, 0, 0]
     assert portfolio.relative_marginal_contribution(solved).tolist() == [1, 0, 0, 0]
 
@@ -55,7 +32,7 @@ def test_relative_contribution_is_zero_where_nobody_adds():
 
 @pytest.mark.parametrize(
     "function",
-    [portfolio.shapley_value, portfolio.marginal_contribution, portfolio.unique_solves],
+    [shapley_value, portfolio.marginal_contribution, portfolio.unique_solves],
 )
 def test_only_booleans(function):
     with pytest.raises(ValueError, match="booleans only"):
@@ -98,60 +75,114 @@ def test_a_subset_of_tools_never_votes_again(example_analysis):
     assert subset["solved"].to_dict() == {"tool_best": 9, "tool_wrong": 6}
 
 
-def temporal_brute_force(solved, periods):
-    """Mean marginal contribution over the orders in which no tool precedes an earlier period's."""
-    orders = [
-        order for order in itertools.permutations(solved.columns)
-        if all(periods[a] <= periods[b] for a, b in itertools.pairwise(order))
-    ]  # fmt: skip
-    values = dict.fromkeys(solved.columns, 0.0)
-    for order in orders:
-        for k, tool in enumerate(order):
-            before = solved[list(order[:k])].any(axis=1).sum()
-            values[tool] += solved[list(order[: k + 1])].any(axis=1).sum() - before
-    return [values[tool] / len(orders) for tool in solved.columns]
+SKIPPED = """tool,benchmark,instance,result,time_s,timeout_s
+a,x,i,unsat,4,10
+b,x,i,unsat,2,10
+a,y,j,sat,6,20
+a,y,k,unsat,7,20
+a,z,l,unsat,7,20
+b,z,l,unknown,7,20
+c,z,l,sat,7,20
+"""
 
 
-@pytest.mark.parametrize("n_periods", [1, 2, 3])
-def test_temporal_shapley_is_the_mean_over_the_admissible_orders(n_periods):
-    rng = np.random.default_rng(n_periods)
-    for n_tools in (1, 3, 5, 5, 5, 5, 6):
-        tools = list("abcdef")[:n_tools]
-        solved = pd.DataFrame(rng.random((12, len(tools))) < 0.4, columns=tools)
-        periods = pd.Series(rng.integers(0, n_periods, len(tools)), tools)
-        got = portfolio.temporal_shapley(solved, periods)
-        assert got.tolist() == pytest.approx(temporal_brute_force(solved, periods))
-        assert got.sum() == pytest.approx(solved.any(axis=1).sum())
+@pytest.fixture
+def skipped(tidy):
+    """Tool b is absent from benchmark y, and has no answer on z; c is on z only."""
+    contest = load_contest(str(tidy(SKIPPED)))
+    return analyse(contest, contest.edition.rules.with_settings({"overhead": "none"})).judged
 
 
-def test_temporal_shapley_in_one_period_is_the_shapley_value():
-    solved = pd.DataFrame({"a": [True, True, False], "b": [True, False, False]})
-    one = portfolio.temporal_shapley(solved, pd.Series({"a": 1, "b": 1}))
-    assert one.equals(portfolio.shapley_value(solved))
-    with pytest.raises(ValueError, match="every tool needs a period"):
-        portfolio.temporal_shapley(solved, pd.Series({"a": 1}))
-
-
-LIMITED = "tool,benchmark,instance,result,time_s,timeout_s\n"
-
-
-def test_average_time_and_portfolio(tidy):
-    rows = "a,x,i,unsat,4,10\nb,x,i,unsat,2,10\na,x,j,sat,6,20\nb,x,j,timeout,20,20\n"
-    rows += "a,x,k,timeout,30,30\nb,x,k,timeout,30,30\n"
-    contest = load_contest(str(tidy(LIMITED + rows)))
-    rules = contest.edition.rules.with_settings({"overhead": "none"})
-    judged = analyse(contest, rules).judged
-    # k is solved by nobody and does not count; j counts with its limit for b
-    assert portfolio.average_time(judged, ["a", "b"]).to_dict() == {"a": 5.0, "b": 11.0}
-    assert portfolio.average_time(judged, ["b"]).to_dict() == {"b": 2.0}
-    nobody = judged[judged["instance"] == "k"]
-    assert portfolio.average_time(nobody, ["a"]).to_dict() == {"a": 30.0}
-    assert [portfolio.portfolio_solves(judged, ["a", "b"], s) for s in (1, 2, 5.9, 6)] == [
-        0,
-        1,
-        1,
-        2,
+def test_missing_blocks_in_both_readings(skipped):
+    assert portfolio.common_benchmarks(skipped, ["a", "b"]) == ["x"]
+    zero = portfolio.complementarity(skipped, ["a", "b"]).set_index("tool")
+    common = portfolio.complementarity(skipped, ["a", "b"], missing=Missing.COMMON).set_index(
+        "tool"
+    )
+    assert zero["solved"].to_dict() == {"a": 3, "b": 1}
+    assert common["solved"].to_dict() == {"a": 1, "b": 1}
+    assert zero["shapley"].to_dict() == {"a": 2.5, "b": 0.5}
+    assert common["shapley"].to_dict() == {"a": 0.5, "b": 0.5}
+    # b's PAR2 counts y at twice its limit, or not at all
+    assert zero.loc["b", "par2_s"] == (2 + 40 + 40 + 40) / 4
+    assert common.loc["b", "par2_s"] == 2
+    words = [portfolio.missing_in_words(skipped, ["a", "b"], missing) for missing in Missing]
+    assert words == [
+        "3 benchmarks; a tool absent from one solves nothing of it (absent = 0)",
+        "1 of 3 benchmarks: only what all tools take part in (common benchmarks only)",
     ]
-    unknown = judged.assign(timeout_s=judged["timeout_s"].mask(judged["instance"] == "j"))
-    with pytest.raises(ValueError, match="1 instances have no time limit"):
-        portfolio.average_time(unknown, ["a"])
+    assert portfolio.missing_in_words(skipped, ["a"], Missing.COMMON) == (
+        "3 benchmarks, all tools take part in all"
+    )
+    both = portfolio.missing_in_words(skipped, ["a", "b"], Missing.ZERO, ["x", "y"])
+    assert both.startswith("3 benchmarks (1 of them not scored); a tool absent")
+    # one benchmark is skipped by one tool: that is not all
+    two = skipped[skipped["benchmark"] != "z"]
+    assert portfolio.missing_in_words(two, ["a", "b"], Missing.COMMON).startswith("1 of 2")
+    readings = portfolio.both_readings(skipped, ["a", "b"]).set_index("tool")
+    assert readings["absent = 0 / n"].tolist() == [4, 4]
+    assert readings["common benchmarks only / n"].tolist() == [1, 1]
+    assert readings["common benchmarks only / solved"].tolist() == [1, 1]
+    assert portfolio.both_readings(skipped[skipped["benchmark"] == "x"], ["a", "b"]).empty
+    with pytest.raises(UsageError, match="no benchmark that all of b, c take part in"):
+        portfolio.compared_rows(skipped, ["b", "c"], Missing.COMMON)
+    with pytest.raises(UsageError, match="expected zero or common, found 'commn'"):
+        portfolio.read_missing("commn")
+    nothing = portfolio.complementarity(skipped, ["b", "c"], missing=Missing.COMMON)
+    assert list(nothing.columns) == portfolio.COMPLEMENTARITY
+    assert nothing.empty
+    assert portfolio.shapley_games(skipped, ["b", "c"], Missing.COMMON).empty
+
+
+def test_games(skipped):
+    games = portfolio.shapley_games(skipped, ["a", "b"]).set_index("tool")
+    assert games["unsat"].to_dict() == {"a": 1.5, "b": 0.5}
+    assert games["sat"].to_dict() == {"a": 1, "b": 0}
+    # x: half each of its one instance; y: both of a's; z: nobody, since a and c disagree
+    assert games["balanced"].to_dict() == pytest.approx({"a": 50.0, "b": 100 / 6})
+    # x: a has 0.6 of its limit left, b 0.8: 0.3 is shared, 0.2 is b's own
+    assert games["speed"].to_dict() == pytest.approx({"a": 0.3 + 0.7 + 0.65, "b": 0.5})
+    unlimited = skipped.assign(timeout_s=np.nan)
+    assert portfolio.shapley_games(unlimited, ["a", "b"])["speed"].isna().all()
+
+
+def test_points_are_shared_and_penalties_shown(contest_2021):
+    analysis = analyse(contest_2021, contest_2021.edition.rules)
+    games = portfolio.shapley_games(analysis.judged, analysis.tools).set_index("tool")
+    judged = analysis.judged
+    best = judged.groupby(["benchmark", "instance"])["points"].max().clip(lower=0)
+    assert games["points"].sum() == pytest.approx(best.sum())
+    lost = judged[judged["points"] < 0].groupby("tool")["points"].sum()
+    assert games.loc[games["penalties"] < 0, "penalties"].to_dict() == lost.to_dict()
+    solved = games["unsat"] + games["sat"]
+    assert solved.to_dict() == pytest.approx(games["solved"].to_dict())
+    n_benchmarks = judged["benchmark"].nunique()
+    any_solved = portfolio.solved_matrix(judged, analysis.tools).any(axis=1)
+    per_benchmark = any_solved.groupby("benchmark").mean()
+    assert games["balanced"].sum() == pytest.approx(100 * per_benchmark.sum() / n_benchmarks)
+
+
+def test_instances_that_one_tool_alone_solves(skipped):
+    alone = portfolio.solved_alone(skipped, ["a", "b"], ["b", "a"])
+    assert alone[["tool", "instance"]].to_numpy().tolist() == [["a", "j"], ["a", "k"]]
+    # on x, a and b are both right; who is not among the tools does not count
+    subset = portfolio.solved_alone(skipped, ["b", "c"], ["b"])
+    assert subset["instance"].tolist() == ["i"]
+    everyone = portfolio.solved_alone(skipped, ["a", "b", "c"], ["b"])
+    assert everyone.empty
+    counts = portfolio.unique_solves(portfolio.solved_matrix(skipped, ["a", "b"]))
+    assert counts.to_dict() == {"a": 2, "b": 0}
+
+
+def test_choices_of_the_virtual_best_solver_sum_to_all(contest_2021):
+    analysis = analyse(contest_2021, contest_2021.edition.rules)
+    vbs = portfolio.virtual_best_solver(analysis.judged, analysis.tools)
+    choices = portfolio.vbs_choices(vbs, analysis.tools)
+    assert choices["percent"].sum() == pytest.approx(100)
+    assert choices["chosen"].sum() == pytest.approx(778)
+
+
+def test_instances_that_count_for_nobody_are_left_out(skipped):
+    left_out = skipped.assign(excluded=skipped["excluded"].mask(skipped["benchmark"] == "z", "no"))
+    table = portfolio.complementarity(left_out, ["a", "b"]).set_index("tool")
+    assert table.loc["b", "par2_s"] == (2 + 40 + 40) / 3

@@ -18,6 +18,7 @@ STATISTICS = {  # short name: as the report of 2021 calls it
     "verified": "Num Holds",
     "incorrect": "Mismatched (Incorrect) Results",
 }
+EXTRA_MARK = " (not in competition)"
 MAIN_TRACK = "main"
 ALL_TRACKS = "all"
 SCORED, UNSCORED = "scored", "unscored"  # tracks of some editions, and a choice in all
@@ -106,6 +107,7 @@ class Edition:
     verdict_origin: str = "published"  # or measured: the folder in data
     tracks: Mapping[str, Track] = field(default_factory=dict)
     skips: tuple[Skip, ...] = ()
+    participants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by benchmark
     overhead_modes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     variants: Mapping[str, tuple[str, ...]] = field(default_factory=default_variants)  # to compare
     display: Mapping[str, str] = field(default_factory=dict)  # tool names as printed
@@ -157,7 +159,7 @@ class Edition:
         A display name from an edition file may contain LaTeX math between dollar signs; the
         raw name of a tool is text, whatever characters it has.
         """
-        mark = " (not in competition)" if tool in self.extra_tools else ""
+        mark = EXTRA_MARK if tool in self.extra_tools else ""
         return self.display.get(tool, tool) + mark
 
     def benchmark_name(self, benchmark: str) -> str:

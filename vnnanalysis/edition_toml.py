@@ -23,7 +23,7 @@ from vnnanalysis.terms import Result, Tolerance
 
 _KEYS = {
     "": "title remarks source benchmark_source layout rules variants verdicts tracks skips "
-    "overhead_modes statistics benchmarks tools",
+    "participants overhead_modes statistics benchmarks tools",
     "source": "repository commit",
     "layout": "files kind benchmark_id start_up_only labels timeout_s networks categories unlisted",
     "verdicts": "tolerance origin",
@@ -90,7 +90,8 @@ def _build(path: Path, edition_id: str, table: Mapping[str, Any]) -> Edition:
         _check_table(name, table.get(name, {}), Mapping)
     for modes in table.get("overhead_modes", {}).values():
         _check_table("overhead_modes", modes, list)
-    _check_table("variants", table.get("variants", {}), list)
+    for name in ("variants", "participants"):
+        _check_table(name, table.get(name, {}), list)
     for name in ("benchmarks", "statistics"):
         _check_table(name, table.get(name, {}), str)
     return Edition(
@@ -109,10 +110,11 @@ def _build(path: Path, edition_id: str, table: Mapping[str, Any]) -> Edition:
             for name, track in table.get("tracks", {}).items()
         },
         skips=tuple(_skip(_check_keys("skips", skip)) for skip in table.get("skips", [])),
+        participants=_participants(table.get("participants", {})),
         overhead_modes={
             tool: _tuples(modes) for tool, modes in table.get("overhead_modes", {}).items()
         },
-        variants=_tuples(table["variants"]) if "variants" in table else default_variants(),
+        variants=_variants(table["variants"]) if "variants" in table else default_variants(),
         display=_of_tools(tools, "display"),
         families=_of_tools(tools, "family"),
         tool_files=_of_tools(tools, "file"),
@@ -120,6 +122,23 @@ def _build(path: Path, edition_id: str, table: Mapping[str, Any]) -> Edition:
         statistic_titles=dict(table.get("statistics", {})),
         tools=tuple(tools),
     )
+
+
+def _variants(table: Mapping[str, list[Any]]) -> dict[str, tuple[str, ...]]:
+    """Return the values to compare as text, also where they are written as true or 0.5."""
+    return {
+        name: tuple(str(v).lower() if isinstance(v, bool) else str(v) for v in values)
+        for name, values in table.items()
+    }
+
+
+def _participants(table: Mapping[str, list[Any]]) -> dict[str, tuple[str, ...]]:
+    for benchmark, tools in table.items():
+        if not tools or not all(isinstance(tool, str) for tool in tools):
+            raise UsageError(f"participants of {benchmark}: expected names, found {tools!r}")
+        if len(set(tools)) < len(tools):
+            raise UsageError(f"participants of {benchmark}: a tool stands there twice: {tools!r}")
+    return _tuples(table)
 
 
 def _remarks(value: Any) -> tuple[str, ...]:
@@ -203,10 +222,13 @@ def _check_names(edition: Edition) -> None:
     for chosen in edition.variant_grid():
         edition.rules.with_settings(chosen)
     modes = edition.overhead_modes
-    _check_listed("tool", [*modes, *(skip.tool for skip in edition.skips)], edition.tools)
+    named = [tool for group in edition.participants.values() for tool in group]
+    named += [*modes, *(skip.tool for skip in edition.skips)]
+    _check_listed("tool", named, edition.tools)
     named = [b for mode in modes.values() for group in mode.values() for b in group]
     named += [skip.benchmark for skip in edition.skips]
-    _check_listed("benchmark", [*named, *edition.benchmark_display], edition.benchmarks)
+    named += [*edition.benchmark_display, *edition.participants]
+    _check_listed("benchmark", named, edition.benchmarks)
 
 
 def _check_listed(kind: str, names: Iterable[str], listed: Iterable[str]) -> None:

@@ -7,10 +7,12 @@ file, with a TOML file of the same name beside it where its defaults do not fit.
 import dataclasses
 import itertools
 from collections import Counter
+from collections.abc import Collection, Iterator
 from functools import cache
 
 from vnnanalysis.edition_model import (
     ALL_TRACKS,
+    EXTRA_MARK,
     MAIN_TRACK,
     SCORED,
     STATISTICS,
@@ -28,6 +30,7 @@ from vnnanalysis.rules import ScoringRules, settings_of_words
 
 __all__ = [
     "ALL_TRACKS",
+    "EXTRA_MARK",
     "MAIN_TRACK",
     "SCORED",
     "STATISTICS",
@@ -40,6 +43,7 @@ __all__ = [
     "list_editions",
     "read_edition",
     "read_rules",
+    "split_tools",
     "tool_slots",
 ]
 
@@ -97,6 +101,40 @@ def read_rules(name: str) -> ScoringRules:
     edition, _, words = name.partition("-")
     check_known("edition for --rules", [edition], list_editions())
     return read_edition(edition).rules.with_settings(settings_of_words(words))
+
+
+def split_tools(text: str, known: Collection[str], n: int | None = None) -> list[str]:
+    """Split names of tools that are joined by ``, ``; some may have a comma themselves.
+
+    Parameters
+    ----------
+    text : str
+        The joined names.
+    known : collection of str
+        Names that may be among them; the longest are looked for first.
+    n : int, optional
+        How many different names there are.
+
+    Examples
+    --------
+    >>> split_tools("a, b, c, d", {"a", "b, c", "d"})
+    ['a', 'b, c', 'd']
+    >>> split_tools("a, b", {"a, b", "a", "b"}, n=2)
+    ['a', 'b']
+    """
+    splits = _splits(text.split(", "), known)
+    if n is None:
+        return next(splits)
+    return next(names for names in splits if len(names) == n == len(set(names)))
+
+
+def _splits(parts: list[str], known: Collection[str]) -> Iterator[list[str]]:
+    if not parts:
+        yield []
+    for k in range(len(parts), 0, -1):
+        name = ", ".join(parts[:k])
+        if k == 1 or name in known:
+            yield from ([name, *rest] for rest in _splits(parts[k:], known))
 
 
 @cache

@@ -124,8 +124,9 @@ def judge(
         The runs without test rows. Adds columns ``corrected_s`` (seconds), ``check`` (of the
         counterexample; empty without a sat), ``n_unsat`` and ``n_sat`` (tools with that
         answer), ``truth`` (sat, unsat, unknown), ``verdict``, ``points``, ``bonus``,
-        ``is_fastest``, ``takes_part`` (the tool has an answer on this benchmark) and
-        ``reason``. An answer after its limit is a timeout, where the rules enforce limits.
+        ``is_fastest``, ``takes_part`` (the tool has an answer on this benchmark, or the
+        edition names it as a participant) and ``reason``. An answer after its limit is a
+        timeout, where the rules enforce limits.
     """
     net = _net_times(runs, edition, rules)
     runs = runs.assign(
@@ -139,7 +140,10 @@ def judge(
     for tool in edition.extra_tools:
         joint = _judge_field(runs[~is_extra | (runs["tool"] == tool)], rules)
         parts.append(joint[joint["tool"] == tool])
-    return pd.concat(parts, ignore_index=True)
+    judged = pd.concat(parts, ignore_index=True)
+    named = [(b, tool) for b, tools in edition.participants.items() for tool in tools]
+    pairs = pd.MultiIndex.from_frame(judged[["benchmark", "tool"]])
+    return judged.assign(takes_part=judged["takes_part"] | pairs.isin(named))
 
 
 def _enforce_limits(runs: pd.DataFrame, rules: ScoringRules) -> pd.DataFrame:
@@ -264,7 +268,8 @@ def _reasons(judged: pd.DataFrame, rules: ScoringRules) -> list[str]:
     columns = ["benchmark", "instance", "result", "result_raw", "excluded", "verdict", "truth",
                "check", "n_unsat", "n_sat", "is_easy", "is_late", "run_s", "timeout_s", "bonus",
                "is_fastest"]  # fmt: skip
-    return [_reason(row, said, rules) for row in judged[columns].itertuples(index=False)]
+    cells = judged[columns].astype(object)  # texts as Python's, which are fast to go through
+    return [_reason(row, said, rules) for row in cells.itertuples(index=False)]
 
 
 def _reason(row: Any, said: Mapping[tuple[str, str, str], str], rules: ScoringRules) -> str:

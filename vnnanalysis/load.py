@@ -13,7 +13,7 @@ import pandas as pd
 
 from vnnanalysis.checks import load_checks, no_checks
 from vnnanalysis.editions import MAIN_TRACK, UNSCORED, Edition, Layout, Track, read_edition
-from vnnanalysis.errors import UsageError
+from vnnanalysis.errors import SchemaError, UsageError, check_known
 from vnnanalysis.files import ToolFile, has_files, results_folder, tool_files
 from vnnanalysis.layouts import (
     INSTANCE,
@@ -147,6 +147,7 @@ def load_contest(
     log.check(lenient=lenient)
     _note_duplicates(runs, log)
     _note_versions(runs, log)
+    _note_participants(edition, runs[~runs["is_test"]], log)
     problems = pd.DataFrame(log.notes, columns=["file", "line", "column", "value", "problem"])
     runs = _in_order(_exclude(runs, edition), edition).assign(edition=edition.id)
     return Contest(edition, runs, problems, tuple(log.inputs), verdicts, measured, lenient)
@@ -328,4 +329,20 @@ def _complete_edition(edition: Edition, runs: pd.DataFrame) -> Edition:
         tools = tuple(dict.fromkeys([*tools, *runs["tool"]]))
     if not tracks:
         tracks = _tracks_of(runs[~runs["is_test"]], edition)
-    return dataclasses.replace(edition, tools=tools, tracks=tracks)
+    complete = dataclasses.replace(edition, tools=tools, tracks=tracks)
+    try:
+        for benchmark, names in edition.participants.items():
+            check_known("benchmark in [participants]", [benchmark], complete.benchmarks)
+            check_known(f"participant of {benchmark}", names, tools)
+    except UsageError as error:
+        raise SchemaError(edition.path, str(error)) from None
+    return complete
+
+
+def _note_participants(edition: Edition, runs: pd.DataFrame, log: Log) -> None:
+    """Note who took part in a benchmark, as the edition says, and has no row there."""
+    present = set(zip(runs["benchmark"], runs["tool"], strict=True))
+    for benchmark, tools in edition.participants.items():
+        for tool in tools:
+            if (benchmark, tool) not in present:
+                log.note(edition.path, f"a participant of {benchmark} without a row there", tool)

@@ -3,12 +3,122 @@
 All of it takes judged rows; a subset of tools is a subset of columns and never votes again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 
+from vnnanalysis.errors import UsageError
 from vnnanalysis.layouts import INSTANCE
-from vnnanalysis.terms import Verdict
+from vnnanalysis.shapley import check_bool, shapley_of_scores, shapley_value
+from vnnanalysis.terms import Missing, Result, Verdict
+from vnnanalysis.times import limits, speed_scores, time_table
+
+READINGS = {Missing.ZERO: "absent = 0", Missing.COMMON: "common benchmarks only"}
+CONTRIBUTION = [
+    *("tool", "solved", "unique", "marginal", "rmc", "shapley", "avg_time_s", "par2_s"),
+    "vbs_share",
+]
+TIMES = ["tool", "solved", "avg_time_s", "par2_s", "par10_s", "par2_share", "sgm_s", "solved_s"]
+COMPLEMENTARITY = [
+    *("tool", "solved", "unique", "marginal", "rmc", "shapley", "avg_time_s", "par2_s", "par10_s"),
+    *("par2_share", "sgm_s", "solved_s", "vbs_share", "n_solvable", "n"),
+]
+
+
+def common_benchmarks(judged: pd.DataFrame, tools: Sequence[str]) -> list[str]:
+    """Return the benchmarks that all the tools take part in, in the order of the rows."""
+    present = judged[judged["takes_part"] & judged["tool"].isin(tools)]
+    n_tools = present.groupby("benchmark")["tool"].nunique()
+    full = set(n_tools.index[n_tools == len(set(tools))])
+    return [b for b in dict.fromkeys(judged["benchmark"]) if b in full]
+
+
+def select_missing(judged: pd.DataFrame, tools: Sequence[str], missing: Missing) -> pd.DataFrame:
+    """Return the rows to compare tools on, by what a benchmark counts that one of them skips.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        From `judging.judge`.
+    tools : sequence of str
+        The tools to compare.
+    missing : Missing
+        ``zero``: all rows; who is absent solves nothing. ``common``: the rows of
+        `common_benchmarks`.
+
+    Returns
+    -------
+    DataFrame
+        Without the instances that are left out of scoring for every tool.
+    """
+    counts = (judged["excluded"] == "").groupby([judged[c] for c in INSTANCE]).transform("any")
+    rows = judged[counts]
+    if missing is Missing.ZERO:
+        return rows
+    return rows[rows["benchmark"].isin(common_benchmarks(rows, tools))]
+
+
+def compared_rows(judged: pd.DataFrame, tools: Sequence[str], missing: Missing) -> pd.DataFrame:
+    """Return `select_missing`; a UsageError if there is no benchmark that all take part in."""
+    rows = select_missing(judged, tools, missing)
+    if rows.empty:
+        raise UsageError(
+            f"missing=common: no benchmark that all of {', '.join(tools)} take part in; choose "
+            "fewer tools"
+        )
+    return rows
+
+
+def read_missing(text: str) -> Missing:
+    """Read a reading of absent tools: ``zero`` or ``common``; anything else is a UsageError."""
+    if text not in list(Missing):
+        raise UsageError(f"missing: expected {' or '.join(Missing)}, found {text!r}")
+    return Missing(text)
+
+
+def both_readings(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
+    """Compare both readings of benchmarks that some tools skip.
+
+    Returns
+    -------
+    DataFrame
+        Columns tool, then n (instances), solved and shapley for either reading ("absent = 0
+        / solved"); empty if all tools take part in the same benchmarks, or in none together.
+    """
+    rows = {missing: select_missing(judged, tools, missing) for missing in Missing}
+    table = pd.DataFrame({"tool": list(tools)})
+    if rows[Missing.COMMON].empty or len(rows[Missing.COMMON]) == len(rows[Missing.ZERO]):
+        return table.head(0)
+    for missing, part in rows.items():
+        found = _complementarity(part, tools).set_index("tool").loc[list(tools)]
+        table[f"{READINGS[missing]} / n"] = len(part.drop_duplicates(INSTANCE))
+        for column in ("solved", "shapley"):
+            table[f"{READINGS[missing]} / {column}"] = found[column].to_numpy()
+    by = f"{READINGS[Missing.ZERO]} / shapley"
+    return table.sort_values(by, ascending=False, kind="stable", ignore_index=True)
+
+
+def missing_in_words(
+    judged: pd.DataFrame,
+    tools: Sequence[str],
+    missing: Missing,
+    scored: Collection[str] | None = None,
+) -> str:
+    """Say for a caption what became of the benchmarks that some tools skip.
+
+    With the scored ones given, also how many there are that do not count in a ranking.
+    """
+    here = judged.loc[judged["takes_part"] & judged["tool"].isin(tools), "benchmark"]
+    n_all = here.nunique()
+    n_unscored = 0 if scored is None else here[~here.isin(list(scored))].nunique()
+    n_common = len(common_benchmarks(judged, tools))
+    counted = "1 benchmark" if n_all == 1 else f"{n_all} benchmarks"
+    counted += f" ({n_unscored} of them not scored)" if n_unscored else ""
+    if n_common == n_all:
+        return f"{counted}, all tools take part in all"
+    if missing is Missing.COMMON:
+        return f"{n_common} of {counted}: only what all tools take part in (common benchmarks only)"
+    return f"{counted}; a tool absent from one solves nothing of it (absent = 0)"
 
 
 def solved_matrix(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
@@ -33,11 +143,6 @@ def solved_matrix(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
     return wide.reindex(index=order, columns=list(tools)).eq(True)
 
 
-def _check_bool(solved: pd.DataFrame) -> None:
-    if not all(pd.api.types.is_bool_dtype(dtype) for dtype in solved.dtypes):
-        raise ValueError("solved must hold booleans only")
-
-
 def unique_solves(solved: pd.DataFrame) -> pd.Series:
     """Count the instances that a tool alone solved.
 
@@ -49,7 +154,7 @@ def unique_solves(solved: pd.DataFrame) -> pd.Series:
     -------
     Series of int, shape (n_tools,)
     """
-    _check_bool(solved)
+    check_bool(solved)
     return solved[solved.sum(axis=1) == 1].sum()
 
 
@@ -71,7 +176,7 @@ def marginal_contribution(solved: pd.DataFrame) -> pd.Series:
     >>> marginal_contribution(solved).tolist()
     [1, 0]
     """
-    _check_bool(solved)
+    check_bool(solved)
     worth = solved.any(axis=1).sum()
     without = {tool: solved.drop(columns=tool).any(axis=1).sum() for tool in solved.columns}
     return pd.Series({tool: int(worth - rest) for tool, rest in without.items()}, dtype=int)
@@ -86,138 +191,6 @@ def relative_marginal_contribution(solved: pd.DataFrame) -> pd.Series:
     marginal = marginal_contribution(solved)
     total = marginal.sum()
     return marginal / total if total else marginal.astype(float)
-
-
-def shapley_value(solved: pd.DataFrame) -> pd.Series:
-    """Share of the VBS's solved instances due to each tool.
-
-    An instance solved by k tools gives 1/k to each of them [1]_.
-
-    Parameters
-    ----------
-    solved : DataFrame of bool, shape (n_instances, n_tools)
-        Whether the tool solved the instance correctly. Columns are tool names.
-
-    Returns
-    -------
-    Series of float, shape (n_tools,)
-        Instances credited to each tool; sums to the instances the VBS solves.
-
-    Raises
-    ------
-    ValueError
-        If `solved` holds anything but booleans.
-
-    References
-    ----------
-    .. [1] Frechette et al., "Using the Shapley Value to Analyze Algorithm Portfolios",
-       AAAI 2016.
-
-    Examples
-    --------
-    >>> shapley_value(pd.DataFrame({"a": [True, True], "b": [True, False]})).tolist()
-    [1.5, 0.5]
-    """
-    _check_bool(solved)
-    n_solvers = solved.sum(axis=1)
-    return solved.div(n_solvers.where(n_solvers > 0, 1), axis=0).sum()
-
-
-def temporal_shapley(solved: pd.DataFrame, periods: pd.Series) -> pd.Series:
-    """Share of the solved instances due to each tool, when tools of earlier periods come first.
-
-    The Shapley value over the joining orders in which no tool comes before one of an earlier
-    period [1]_. An instance that a tool of an earlier period solves gives nothing; one first
-    solved in a period is shared equally by those of the period that solve it.
-
-    Parameters
-    ----------
-    solved : DataFrame of bool, shape (n_instances, n_tools)
-        Whether the tool solved the instance. Columns are tools.
-    periods : Series, shape (n_tools,)
-        Index: the tools; values: when they appeared, in sortable values.
-
-    Returns
-    -------
-    Series of float, shape (n_tools,)
-        Instances credited to each tool; sums to the instances that some tool solves.
-
-    Raises
-    ------
-    ValueError
-        If `solved` holds anything but booleans, or a tool has no period.
-
-    References
-    ----------
-    .. [1] Kotthoff et al., "Quantifying Algorithmic Improvements over Time", IJCAI 2018.
-
-    Examples
-    --------
-    >>> solved = pd.DataFrame({"old": [True, False], "new": [True, True]})
-    >>> temporal_shapley(solved, pd.Series({"old": 2021, "new": 2022})).tolist()
-    [1.0, 1.0]
-    """
-    _check_bool(solved)
-    if not set(solved.columns) <= set(periods.dropna().index):
-        raise ValueError("every tool needs a period")
-    parts, is_open = [], pd.Series(True, solved.index)
-    for period in sorted(set(periods[solved.columns])):
-        names = [tool for tool in solved.columns if periods[tool] == period]
-        fresh = solved[names].where(is_open, False)
-        parts.append(shapley_value(fresh))
-        is_open &= ~fresh.any(axis=1)
-    return pd.concat(parts).reindex(solved.columns)
-
-
-def average_time(judged: pd.DataFrame, tools: Sequence[str]) -> pd.Series:
-    """Mean run time over the instances that at least one of the tools solved, in seconds.
-
-    An instance that a tool did not solve counts as its time limit, without a penalty. Where
-    none is solvable, every tool's mean is that of the limits.
-
-    Source: Koenig et al., SafeAI 2023, section 5 ("average running time").
-
-    Parameters
-    ----------
-    judged : DataFrame
-        From `judging.judge`; every instance has a `timeout_s`.
-    tools : sequence of str
-        The tools.
-
-    Returns
-    -------
-    Series of float, shape (n_tools,)
-
-    Raises
-    ------
-    ValueError
-        If the limit of an instance is not known.
-    """
-    limits = judged.drop_duplicates(INSTANCE).set_index(INSTANCE)["timeout_s"]
-    if limits.isna().any():
-        raise ValueError(f"{limits.isna().sum()} instances have no time limit")
-    solved = solved_matrix(judged, tools)
-    times = judged.pivot_table(index=INSTANCE, columns="tool", values="run_s", aggfunc="min")
-    times = times.reindex(index=solved.index, columns=list(tools)).where(solved)
-    filled = times.apply(lambda column: column.fillna(limits))
-    solvable = solved.any(axis=1)
-    return (filled[solvable] if solvable.any() else filled).mean()
-
-
-def portfolio_solves(judged: pd.DataFrame, tools: Sequence[str], limit_s: float) -> int:
-    """Count the instances that tools running side by side solve, each within a time limit.
-
-    Parameters
-    ----------
-    judged : DataFrame
-        From `judging.judge`.
-    tools : sequence of str
-        The tools of the portfolio.
-    limit_s : float
-        Seconds for each tool; with a budget of c seconds for k tools, c / k.
-    """
-    in_time = judged[judged["tool"].isin(tools) & (judged["run_s"] <= limit_s)]
-    return int(solved_matrix(in_time, tools).any(axis=1).sum())
 
 
 def virtual_best_solver(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
@@ -268,9 +241,13 @@ def vbs_choices(vbs: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
 
 
 def complementarity(
-    judged: pd.DataFrame, tools: Sequence[str], *, by_benchmark: bool = False
+    judged: pd.DataFrame,
+    tools: Sequence[str],
+    *,
+    by_benchmark: bool = False,
+    missing: Missing = Missing.ZERO,
 ) -> pd.DataFrame:
-    """Compare what the tools solve, alone and together.
+    """Compare what the tools solve, alone and together, and how fast.
 
     Parameters
     ----------
@@ -281,25 +258,34 @@ def complementarity(
     by_benchmark : bool
         One block per benchmark, of the tools that take part in it, instead of one block
         over all instances.
+    missing : Missing
+        What a benchmark counts that a tool skips, where there is one block.
 
     Returns
     -------
     DataFrame
-        Columns [benchmark,] tool, solved, unique, marginal, rmc, shapley and vbs_share (how
-        often the VBS chooses the tool; equally fast ones share); most valuable first.
+        Columns [benchmark, then] `COMPLEMENTARITY`, with the times of `times.time_table`,
+        vbs_share (how often the VBS chooses the tool; equally fast ones share), n_solvable
+        (instances that some tool solved, over which average time is taken) and n (all, over
+        which the other means are). Most valuable first.
     """
+    rows = select_missing(judged, tools, missing)
     if not by_benchmark:
-        return _complementarity(judged, tools)
+        return _complementarity(rows, tools)
     blocks = []
-    for benchmark, rows in judged.groupby("benchmark", sort=False):
-        present = set(rows.loc[rows["takes_part"], "tool"])
-        block = _complementarity(rows, [tool for tool in tools if tool in present])
+    for benchmark, part in rows.groupby("benchmark", sort=False):
+        present = set(part.loc[part["takes_part"], "tool"])
+        block = _complementarity(part, [tool for tool in tools if tool in present])
         block.insert(0, "benchmark", benchmark)
         blocks.append(block)
+    if not blocks:
+        return pd.DataFrame(columns=["benchmark", *COMPLEMENTARITY])
     return pd.concat(blocks, ignore_index=True)
 
 
 def _complementarity(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
+    if judged.empty or not tools:
+        return pd.DataFrame(columns=COMPLEMENTARITY)
     solved = solved_matrix(judged, tools)
     first = virtual_best_solver(judged, tools).groupby("tool")["share"].sum()
     table = pd.DataFrame(
@@ -312,5 +298,96 @@ def _complementarity(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame
             "vbs_share": first.reindex(tools, fill_value=0.0),
         }
     )
-    table = table.rename_axis("tool").reset_index()
+    times = time_table(judged, tools).set_index("tool").drop(columns="n_solved")
+    table = table.join(times).rename_axis("tool").reset_index()
+    table["n_solvable"], table["n"] = int(solved.any(axis=1).sum()), len(solved)
+    table = table[COMPLEMENTARITY]
     return table.sort_values("shapley", ascending=False, kind="stable", ignore_index=True)
+
+
+def points_matrix(judged: pd.DataFrame, tools: Sequence[str]) -> pd.DataFrame:
+    """Return the points of each tool on each instance; 0 where it has no row.
+
+    Returns
+    -------
+    DataFrame of float, shape (n_instances, n_tools)
+        Index benchmark and instance, in the order of the rows.
+    """
+    order = pd.MultiIndex.from_frame(judged[INSTANCE].drop_duplicates())
+    wide = judged.pivot_table(index=INSTANCE, columns="tool", values="points", aggfunc="sum")
+    return wide.reindex(index=order, columns=list(tools)).fillna(0.0).astype(float)
+
+
+def shapley_games(
+    judged: pd.DataFrame, tools: Sequence[str], missing: Missing = Missing.ZERO
+) -> pd.DataFrame:
+    """Return Shapley values by what an instance is worth.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        From `judging.judge`.
+    tools : sequence of str
+        The players.
+    missing : Missing
+        What a benchmark counts that a tool skips.
+
+    Returns
+    -------
+    DataFrame
+        Columns tool; solved (an instance is worth 1), unsat and sat (1, if that is the
+        answer), balanced (100 / (instances of the benchmark x benchmarks): percent, every
+        benchmark the same), speed (`times.speed_scores`; missing where a limit is not
+        known), points (of the rules, negative ones as 0) and penalties (the sum of a tool's
+        negative points, which `points` leaves out). Highest value of solved first.
+    """
+    rows = select_missing(judged, tools, missing)
+    columns = ["tool", "solved", "unsat", "sat", "balanced", "speed", "points", "penalties"]
+    if rows.empty:
+        return pd.DataFrame(columns=columns)
+    solved = solved_matrix(rows, tools)
+    benchmark = solved.index.get_level_values("benchmark").to_series(index=solved.index)
+    weights = 100 / (benchmark.groupby(benchmark).transform("size") * benchmark.nunique())
+    points = points_matrix(rows, tools)
+    games = {"solved": shapley_value(solved)}
+    for answer in (Result.UNSAT, Result.SAT):
+        own = solved_matrix(rows[rows["result"] == answer], tools)
+        games[str(answer)] = shapley_value(own)
+    games["balanced"] = shapley_of_scores(solved.astype(float), weights)
+    has_limits = limits(rows).notna().all()
+    games["speed"] = (
+        shapley_of_scores(speed_scores(rows, tools))
+        if has_limits
+        else pd.Series(float("nan"), list(tools))
+    )
+    games["points"] = shapley_of_scores(points)
+    games["penalties"] = points.clip(upper=0).sum()
+    table = pd.DataFrame(games).rename_axis("tool").reset_index()
+    return table.sort_values("solved", ascending=False, kind="stable", ignore_index=True)
+
+
+def solved_alone(judged: pd.DataFrame, tools: Sequence[str], of: Sequence[str]) -> pd.DataFrame:
+    """List the instances that a tool alone solves.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        From `judging.judge`.
+    tools : sequence of str
+        All tools to compare with.
+    of : sequence of str
+        Whose instances to list.
+
+    Returns
+    -------
+    DataFrame
+        Columns tool, benchmark, index, instance, result, run_s; in the order of the tools
+        and rows.
+    """
+    correct = judged[(judged["verdict"] == Verdict.CORRECT) & judged["tool"].isin(tools)]
+    n_solvers = correct.groupby(INSTANCE)["tool"].transform("nunique")
+    alone = correct[(n_solvers == 1) & correct["tool"].isin(of)]
+    place = alone["tool"].map({tool: i for i, tool in enumerate(of)})
+    alone = alone.assign(place=place).sort_values("place", kind="stable")
+    columns = ["tool", "benchmark", "index", "instance", "result", "run_s"]
+    return alone[columns].reset_index(drop=True)

@@ -12,8 +12,9 @@ import pandas as pd
 from vnnanalysis.analysis import Analysis, analyse
 from vnnanalysis.errors import SchemaError, UsageError, check_known
 from vnnanalysis.load import Contest
+from vnnanalysis.parallel import portfolio_solves
 from vnnanalysis.paths import resource
-from vnnanalysis.portfolio import average_time, complementarity, portfolio_solves, solved_matrix
+from vnnanalysis.portfolio import complementarity, solved_matrix
 from vnnanalysis.rules import ScoringRules
 from vnnanalysis.scoring import statistics
 
@@ -76,16 +77,9 @@ def _study_sizes(analysis: Analysis, printed: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["benchmark", "tools", *_SIZES])
 
 
-def _study_tools(analysis: Analysis, printed: pd.DataFrame) -> pd.DataFrame:
-    """Return what each of a benchmark's printed tools adds to the others."""
-    parts = []
-    for benchmark, rows in printed.groupby("benchmark", sort=False):
-        judged = analysis.judged[analysis.judged["benchmark"] == benchmark]
-        tools = list(rows["tool"])
-        table = complementarity(judged, tools)
-        times = average_time(judged, tools)
-        parts.append(table.assign(benchmark=benchmark, avg_time_s=table["tool"].map(times)))
-    return pd.concat(parts, ignore_index=True)
+def _study_tools(analysis: Analysis, _: pd.DataFrame) -> pd.DataFrame:
+    """Return what each of a benchmark's participants adds to the others."""
+    return complementarity(analysis.judged, analysis.tools, by_benchmark=True)
 
 
 def _study_portfolios(analysis: Analysis, printed: pd.DataFrame) -> pd.DataFrame:

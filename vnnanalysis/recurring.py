@@ -8,7 +8,7 @@ import pandas as pd
 from vnnanalysis.errors import check_known
 from vnnanalysis.history import History
 from vnnanalysis.layouts import INSTANCE, stem_names
-from vnnanalysis.portfolio import temporal_shapley
+from vnnanalysis.shapley import temporal_shapley
 from vnnanalysis.terms import Result, Verdict
 
 
@@ -175,7 +175,7 @@ def temporal_credit(history: History, benchmarks: Iterable[str] = ()) -> pd.Data
     """Share the solved recurring instances among the tools, earlier editions first.
 
     An instance is credited to the tools of the first edition in which one solves it, in
-    equal parts (`portfolio.temporal_shapley`).
+    equal parts (`shapley.temporal_shapley`).
 
     Parameters
     ----------

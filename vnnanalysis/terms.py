@@ -105,6 +105,28 @@ class Duplicates(StrEnum):
     UNIQUE = "unique"  # once: the first occurrence
 
 
+class Missing(StrEnum):
+    """What a benchmark counts that one of the compared tools did not take part in."""
+
+    ZERO = "zero"  # absent = 0: nothing is solved there
+    COMMON = "common"  # nothing: only benchmarks in which all compared tools take part
+
+
+class Unsolved(StrEnum):
+    """What an unsolved instance counts in a mean of run times."""
+
+    LIMIT = "limit"  # its time limit
+    PENALISED = "penalised"  # a multiple of its time limit (PAR)
+    LEFT_OUT = "left-out"  # nothing: the mean is over the instances that the tool solved
+
+
+class Design(StrEnum):
+    """What a bootstrap of a ranking resamples."""
+
+    INSTANCES = "instances"  # instances within each benchmark
+    BENCHMARKS = "benchmarks"  # benchmarks of a track, then instances within each
+
+
 ANSWERS = (Result.UNSAT, Result.SAT)
 
 LABELS = {
