@@ -260,10 +260,10 @@ def variant_words(rules: ScoringRules, edition: Edition) -> list[str]:
     return [*named.values(), *rest]
 
 
-def compare_variants(
+def analyse_variants(
     analysis: Analysis, settings: Iterable[dict[str, str]] | None = None
-) -> pd.DataFrame:
-    """Rank the selection of an analysis under several variants of its rules.
+) -> list[tuple[dict[str, str], Analysis]]:
+    """Judge and score the selection of an analysis under several variants of its rules.
 
     Parameters
     ----------
@@ -275,18 +275,47 @@ def compare_variants(
 
     Returns
     -------
+    list of (dict, Analysis)
+        The switches of each variant, and what they give.
+    """
+    grid = analysis.edition.variant_grid() if settings is None else settings
+    return [
+        (
+            chosen,
+            analyse(
+                analysis.contest,
+                analysis.rules.with_settings(chosen),
+                track=analysis.track,
+                benchmarks=analysis.benchmarks,
+                tools=analysis.tools,
+            ),
+        )
+        for chosen in grid
+    ]
+
+
+def compare_variants(
+    analysis: Analysis, settings: Iterable[dict[str, str]] | None = None
+) -> pd.DataFrame:
+    """Rank the selection of an analysis under several variants of its rules.
+
+    Parameters
+    ----------
+    analysis, settings
+        As in `analyse_variants`.
+
+    Returns
+    -------
     DataFrame
         The settings as columns, then track, rank, tool, score.
     """
+    return side_by_side(analyse_variants(analysis, settings))
+
+
+def side_by_side(variants: Iterable[tuple[dict[str, str], Analysis]]) -> pd.DataFrame:
+    """Return the overall scores of variants (from `analyse_variants`) in one frame."""
     parts = []
-    for chosen in analysis.edition.variant_grid() if settings is None else settings:
-        variant = analyse(
-            analysis.contest,
-            analysis.rules.with_settings(chosen),
-            track=analysis.track,
-            benchmarks=analysis.benchmarks,
-            tools=analysis.tools,
-        )
+    for chosen, variant in variants:
         names = pd.DataFrame(chosen, index=variant.overall.index)
         parts.append(pd.concat([names, variant.overall], axis="columns"))
     return pd.concat(parts, ignore_index=True)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, get_type_hints
@@ -65,6 +65,10 @@ class ScoringRules:
         check_known("rule setting", settings, types)
         parsed = {name: _parse(name, types[name], value) for name, value in settings.items()}
         return dataclasses.replace(self, **parsed)
+
+    def texts(self, names: Iterable[str]) -> dict[str, str]:
+        """Return some settings as text, as `with_settings` takes them."""
+        return {name: _as_text(getattr(self, name)) for name in names}
 
     def changes(self, other: "ScoringRules") -> dict[str, str]:
         """Return the settings, as text, that turn the other rules into these."""
