@@ -10,6 +10,7 @@ from vnnanalysis.load import load_contest
 from vnnanalysis.ranking import ranks_by_variant
 
 HEADER = "tool,benchmark,instance,result,time_s\n"
+HEADER_LIMIT = "tool,benchmark,instance,result,time_s,timeout_s\n"
 
 
 def test_p1_zero_times_are_drawn_at_a_stated_floor_and_still_counted(tidy):
@@ -96,6 +97,72 @@ def test_rails_are_apart_from_the_times(contest_2021):
         assert (rows.get_offsets().min(axis=1) <= high).all()  # the other is a time
     n_points = sum(len(c.get_offsets()) for c in axes.collections)
     assert n_points == len(scatter.scatter_points(analysis.judged, "ERAN", "oval"))
+
+
+def crowd(analysis, n_copies):
+    """Return copies of the judged rows, with instances of their own."""
+    judged = analysis.judged
+    copies = [judged.assign(instance=judged["instance"] + f"/{k}") for k in range(n_copies)]
+    return pd.concat(copies, ignore_index=True)
+
+
+def test_where_points_hide_each_other_common_solves_are_a_density(example_analysis):
+    a = example_analysis
+    assert scatter.DENSE == 2_000
+    few = scatter.scatter(crowd(a, 200), a.edition, "tool_best", "tool_wrong")  # 10 of 200 each
+    assert [len(c.get_offsets()) for c in few.axes[0].collections] == [1000, 600, 400]
+    figure = scatter.scatter(crowd(a, 201), a.edition, "tool_best", "tool_wrong")
+    axes, bar = figure.axes
+    density, both, alone, wrong = axes.collections
+    assert density.get_array().sum() == 5 * 201
+    assert [len(c.get_offsets()) for c in (both, alone, wrong)] == [0, 603, 402]
+    assert axes.get_xlim() == axes.get_ylim()
+    assert axes.get_xlabel() == "α-Best [s]: 402 faster, 804 solved alone"
+    assert bar.get_ylabel() == "instances solved by both"
+    pairs = scatter.scatter_grid(crowd(a, 201), a.edition, ["tool_best", "tool_wrong"])
+    [small] = pairs.axes  # without a bar
+    assert small.collections[0].get_array().sum() == 5 * 201
+
+
+def test_a_density_counts_each_point_in_its_cell(tidy):
+    rows = "a,x,i,unsat,1,\nb,x,i,unsat,1000,\na,x,j,unsat,90,\nb,x,j,unsat,5,\n"
+    settings = {"overhead": "none", "time_floor_s": 0}
+    analysis = open_analysis(edition=str(tidy(HEADER_LIMIT + rows)), settings=settings)
+    axes = scatter.scatter(crowd(analysis, 1001), analysis.edition, "a", "b").axes[0]
+    counts = axes.collections[0].get_array()
+    edges = np.geomspace(1, 1000, len(counts) + 1)
+    found = {(i, j): counts[i, j] for i, j in zip(*counts.nonzero(), strict=True)}
+    row, column = np.searchsorted(edges, [5, 90]) - 1
+    assert found == {(len(counts) - 1, 0): 1001, (row, column): 1001}
+
+
+def limits_shown(axes):
+    return [text.get_text() for text in axes.texts]
+
+
+@pytest.mark.parametrize(
+    ("limits", "shown"),
+    [
+        pytest.param(("60", "60"), ["limit 60 s"], id="common"),
+        pytest.param(("60", "90"), [], id="mixed"),
+        pytest.param(("60", ""), [], id="one-unknown"),
+        pytest.param(("", ""), [], id="unknown"),
+    ],
+)
+def test_a_cactus_shows_the_limit_that_all_instances_have(tidy, limits, shown):
+    rows = f"a,x,i,unsat,1,{limits[0]}\na,y,j,unsat,7,{limits[1]}\n"
+    analysis = open_analysis(edition=str(tidy(HEADER_LIMIT + rows)))
+    axes = figures.cactus(analysis.judged, analysis.edition, analysis.tools).axes[0]
+    assert limits_shown(axes) == shown
+    lines = [segment[:, 1].tolist() for c in axes.collections for segment in c.get_segments()]
+    assert lines == [[60, 60]] * len(shown)
+    assert len(axes.lines) == 1  # the tool's
+    if shown:
+        assert axes.get_ylim()[1] > 60
+        assert axes.get_xlim()[0] == 0
+    grid = figures.cactus_grid(analysis.judged, analysis.edition, analysis.tools)
+    known = [f"limit {limit} s" for limit in limits if limit]
+    assert [text for small in grid.axes for text in limits_shown(small)] == known
 
 
 def test_styles_are_distinct_and_follow_the_tool_not_the_selection(contest_2021):

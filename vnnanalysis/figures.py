@@ -11,14 +11,14 @@ from typing import Any, NamedTuple, ParamSpec
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from vnnanalysis.editions import Edition, tool_slots
-from vnnanalysis.tables import plain_name
+from vnnanalysis.names import label_of, plain_text, short_name, short_text
 from vnnanalysis.terms import Result, Verdict
 
 STYLE: dict[Any, Any] = {
@@ -39,7 +39,8 @@ STYLE: dict[Any, Any] = {
     "pdf.fonttype": 42,
 }
 SMALLEST_S = 0.01
-_BRIGHT = [c for i, c in enumerate(sns.color_palette("colorblind")) if i not in (7, 8)]
+_PALETTE = "0173b2 de8f05 029e73 d55e00 cc78bc ca9161 fbafe4 56b4e9"  # seaborn's "colorblind"
+_BRIGHT = [to_rgb(f"#{code}") for code in _PALETTE.split()]
 COLOURS = [*_BRIGHT, *(tuple(0.5 * part for part in c) for c in _BRIGHT)]
 _DASHES = ["-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.2, 1, 1.2)), (0, (8, 2, 1, 1, 1, 1))]
 _MARKERS = "osD^vPX<>hpd8"
@@ -81,20 +82,11 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def _empty(text: str) -> Figure:
+def empty_figure(text: str) -> Figure:
+    """Return a figure that says in words why there is nothing to draw."""
     figure = new_figure(7.2, 0.6)
     figure.text(0.02, 0.5, text, va="center")
     return figure
-
-
-def _shown(text: str) -> str:
-    """Keep matplotlib from reading math in a name, or hiding one that begins with _."""
-    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
-
-
-def label_of(edition: Edition, tool: str) -> str:
-    """Return a tool's name as matplotlib shall print it."""
-    return _shown(plain_name(edition, tool))
 
 
 def cactus_points(judged: pd.DataFrame, tool: str, floor_s: float) -> np.ndarray:
@@ -135,10 +127,25 @@ def _draw_cactus(
     axes.set_yscale("log")
     decade = 10 ** np.floor(np.log10(min(smallest, default=floor_s)))
     low = max(floor_s, decade)
-    axes.set_ylim(bottom=low * 0.8, top=max(axes.get_ylim()[1], low * 11))
+    limit_s = _draw_limit(axes, judged)
+    axes.set_ylim(bottom=low * 0.8, top=max(axes.get_ylim()[1], low * 11, 2 * limit_s))
     axes.set_xlim(left=0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _draw_limit(axes: Axes, judged: pd.DataFrame) -> float:
+    """Draw the time limit that all instances have in common; return it, 0 if there is none."""
+    limits = judged["timeout_s"].unique()
+    if len(limits) != 1 or pd.isna(limits[0]):
+        return 0.0
+    across = axes.get_yaxis_transform()
+    axes.hlines(limits[0], 0, 1, transform=across, color="0.3", lw=0.9, linestyle=":")
+    axes.annotate(
+        f"limit {limits[0]:g} s", (0.01, limits[0]), xycoords=across, xytext=(0, 2),
+        textcoords="offset points", va="bottom", fontsize=7,
+    )  # fmt: skip
+    return float(limits[0])
 
 
 def _by_solved(judged: pd.DataFrame, tools: Sequence[str]) -> list[str]:
@@ -153,7 +160,8 @@ def cactus(
 ) -> Figure:
     """Cactus plot: how many instances each tool solved within which time.
 
-    Only correct answers are on a curve. Times below the floor are drawn at it.
+    Only correct answers are on a curve. Times below the floor are drawn at it. A time limit
+    is shown where all instances have the same.
     """
     figure = new_figure(7.2, max(4.2, 0.6 + 0.18 * len(tools)))
     axes = figure.add_subplot()
@@ -180,7 +188,7 @@ def cactus_grid(
     handles: dict[str, Any] = {}
     for axes, benchmark in zip(axes_of, benchmarks, strict=False):
         _draw_cactus(axes, judged[judged["benchmark"] == benchmark], edition, tools, floor_s)
-        axes.set_title(_shown(edition.benchmark_name(benchmark)), fontsize=8)
+        axes.set_title(plain_text(edition.benchmark_name(benchmark)), fontsize=8)
         for handle, tool_label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(tool_label.rpartition(" (")[0], handle)
     for axes in axes_of[len(benchmarks) :]:
@@ -200,8 +208,10 @@ def heatmap(table: pd.DataFrame, label: str, edition: Edition, *, fmt: str = ".0
 
     It is turned where it has more columns than fit on a page.
     """
+    import seaborn as sns  # here, since it takes long to import
+
     if table.empty:
-        return _empty(f"{label}: none")
+        return empty_figure(f"{label}: none")
     if len(table.columns) > max(14, len(table)):
         table = table.T
     names = table.set_axis(_labels(table.index, edition), axis="index")
@@ -225,7 +235,7 @@ def _labels(names: pd.Index, edition: Edition) -> list[str]:
     """Return the printed names of an axis; one called benchmark holds no tools."""
     tools = set() if names.name == "benchmark" else set(edition.tools)
     return [
-        label_of(edition, name) if name in tools else _shown(edition.benchmark_name(name))
+        short_name(edition, name) if name in tools else short_text(edition.benchmark_name(name))
         for name in map(str, names)
     ]
 
@@ -317,7 +327,7 @@ def contribution_bars(table: pd.DataFrame, edition: Edition) -> Figure:
     """Solved, Shapley value and unique solves of every tool, as nested bars."""
     figure = new_figure(7.2, 1.2 + 0.27 * len(table))
     axes = figure.add_subplot()
-    names = [label_of(edition, tool) for tool in table["tool"]]
+    names = [short_name(edition, tool) for tool in table["tool"]]
     for column, colour, height in (
         ("solved", "0.87", 0.8),
         ("shapley", COLOURS[0], 0.5),

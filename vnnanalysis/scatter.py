@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import ListedColormap, LogNorm
 from matplotlib.figure import Figure
 
 from vnnanalysis.editions import Edition
@@ -16,6 +19,7 @@ _RAIL_KEY = (
     "Lines beyond the times, from the inside:\ntimeout, no answer, undecided,\n"
     "left out, incorrect (x). Above each plot:\nsolved by one of the two only."
 )
+DENSE = 2_000  # more points are drawn as a density where both tools solved
 RAILS = ("timeout", "no answer", "undecided", "left out", "incorrect")
 
 
@@ -48,19 +52,47 @@ def scatter_points(judged: pd.DataFrame, tool_x: str, tool_y: str) -> pd.DataFra
     return points[points["x_s"].notna() | points["y_s"].notna()].reset_index()
 
 
+def draw_density(
+    axes: Axes, x: pd.Series, y: pd.Series, edges: tuple[np.ndarray, np.ndarray]
+) -> QuadMesh:
+    """Draw how many points lie in each cell between some edges; empty cells stay white.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to.
+    x, y : Series of float, shape (n_points,)
+        The points; those outside the edges are moved to the nearest cell.
+    edges : tuple of two ndarrays of float
+        Edges of the cells in x and in y.
+    """
+    places, bins = zip((x, y), edges, strict=True), list(edges)
+    inside = [values.clip(ends[0], ends[-1]).to_numpy(float) for values, ends in places]
+    counts, *_ = np.histogram2d(inside[0], inside[1], bins=bins)
+    blues = ListedColormap(mpl.colormaps["Blues"](np.linspace(0.3, 1, 128)))
+    norm = LogNorm(1, max(counts.max(), 10))
+    return axes.pcolormesh(
+        *edges, np.ma.masked_equal(counts.T, 0), cmap=blues, norm=norm, rasterized=True
+    )
+
+
 def _draw_scatter(
     axes: Axes, points: pd.DataFrame, limits: tuple[float, float], *, small: bool = False
-) -> None:
+) -> QuadMesh | None:
+    """Draw points and rails; return the density, if there are many points."""
     low, high = limits
     step = 1.9 if small else 1.55
-    rails = {name: high * step ** (i + 1) for i, name in enumerate(RAILS)}
+    rails = {name: high * step ** (i + 1.7) for i, name in enumerate(RAILS)}
     x = points["x_s"].clip(lower=low).fillna(points["x_rail"].map(rails))
     y = points["y_s"].clip(lower=low).fillna(points["y_rail"].map(rails))
     both = points["x_s"].notna() & points["y_s"].notna()
     wrong = (points["x_rail"] == "incorrect") | (points["y_rail"] == "incorrect")
-    size = 5 if small else 14
+    size, density = 5 if small else 14, None
+    if len(points) > DENSE:
+        edges = np.geomspace(low, high, 31 if small else 61)
+        density = draw_density(axes, x[both], y[both], (edges, edges))
     for rows, colour, marker in (
-        (both, COLOURS[0], "o"),
+        (both & (density is None), COLOURS[0], "o"),
         (~both & ~wrong, "0.45", "o"),
         (~both & wrong, COLOURS[3], "x"),
     ):
@@ -68,7 +100,7 @@ def _draw_scatter(
             x[rows], y[rows], s=size, color=colour, marker=marker, alpha=0.55,
             linewidths=0.8 if marker == "x" else 0, rasterized=True,
         )  # fmt: skip
-    end = high * step ** (len(RAILS) + 0.6)
+    end = high * step ** (len(RAILS) + 1.3)
     axes.plot([low, high], [low, high], color="0.3", lw=0.8)
     axes.set(xscale="log", yscale="log", xlim=(low * 0.8, end), ylim=(low * 0.8, end))
     for place in rails.values():
@@ -76,6 +108,7 @@ def _draw_scatter(
         axes.axvline(place, color="0.8", lw=0.6, zorder=0)
     axes.set_aspect("equal")
     _label_rails(axes, rails, limits, small=small)
+    return density
 
 
 def _label_rails(
@@ -109,17 +142,21 @@ def scatter(
     """Run times of two tools on every instance that at least one of them solved.
 
     What a tool did not solve lies on a rail of its own beyond the time axis, never dropped.
+    Of more than `DENSE` instances, those that both solved are drawn as a density.
     """
     figure = new_figure(5.6, 5.4)
     axes = figure.add_subplot()
     points = scatter_points(judged, tool_x, tool_y)
-    _draw_scatter(axes, points, _limits(judged, floor_s))
+    density = _draw_scatter(axes, points, _limits(judged, floor_s))
     x, y = points["x_s"], points["y_s"]
     only_x, only_y = int(y.isna().sum()), int(x.isna().sum())
     names = label_of(edition, tool_x), label_of(edition, tool_y)
     axes.set_xlabel(f"{names[0]} [s]: {int((x < y).sum())} faster, {only_x} solved alone")
     axes.set_ylabel(f"{names[1]} [s]: {int((y < x).sum())} faster, {only_y} solved alone")
     axes.set_title(f"{len(points)} instances solved by at least one", loc="left")
+    if density is not None:
+        bar = figure.colorbar(density, ax=axes, shrink=0.4, aspect=25, pad=0.02)
+        bar.set_label("instances solved by both", fontsize=8)
     return figure
 
 
