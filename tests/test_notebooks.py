@@ -1,12 +1,15 @@
 import ast
 import inspect
+import itertools
 import json
 import os
 import subprocess
 import sys
 
 import nbformat
+import pandas as pd
 import pytest
+from conftest import raw_of
 from nbclient import NotebookClient
 
 from vnnanalysis.analysis import open_analysis
@@ -19,11 +22,18 @@ from vnnanalysis.notebooks import (
     run_notebook,
 )
 from vnnanalysis.paths import root
+from vnnanalysis.tables import slug
 
 NOTEBOOKS = list_notebooks()
+LENGTH = pytest.mark.length
+COMPARED = ("solved", "rmc", "shapley", "avg_time_s")
 PARAMETERS = set(inspect.signature(open_analysis).parameters)
 OF_SEVERAL = {*inspect.signature(open_editions).parameters, "benchmark"}
-DEFAULTS = (None, False, True, "example", "all", [], {}, "acasxu")
+OF_ONE = {  # parameters that one notebook alone has
+    "05_complementarity": {"missing"},
+    "08_certainty": {"missing", "replicates", "seed"},
+}
+DEFAULTS = (None, False, True, "example", "all", [], {}, "acasxu", "zero", 10_000, 1)
 FORBIDDEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.While, ast.Lambda,
              ast.Try, ast.If, ast.BinOp, ast.comprehension)  # fmt: skip
 
@@ -39,12 +49,12 @@ def logic_in(source):
     ]
 
 
-def test_there_are_seven():
+def test_there_are_eight():
     assert [path.stem for path in NOTEBOOKS] == [
         *("01_runs", "02_verdicts", "03_scores", "04_performance", "05_complementarity"),
-        *("06_report", "07_editions"),
+        *("06_report", "07_editions", "08_certainty"),
     ]
-    assert edition_notebooks() == NOTEBOOKS[:6]
+    assert edition_notebooks() == [*NOTEBOOKS[:6], NOTEBOOKS[7]]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
@@ -78,8 +88,33 @@ def test_parameters_are_plain_and_the_same_everywhere(path):
     assert all("  # " in line for line in tagged[0].source.splitlines())
     names = [node.targets[0].id for node in ast.parse(tagged[0].source).body]
     expected = PARAMETERS if path in edition_notebooks() else OF_SEVERAL
+    expected = expected | OF_ONE.get(path.stem, set())
     assert sorted(names) == sorted(expected)
     check_parameters(path, dict.fromkeys(expected))
+
+
+def names_shown(path):
+    """Return kind and name of what the cells of a notebook write."""
+    calls = [
+        node
+        for cell in code_cells(path)
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    ]
+    return [
+        (call.func.id.removesuffix("s"), call.args[1].value)
+        for call in calls
+        if call.func.id.startswith("show_") and len(call.args) > 1
+        and isinstance(call.args[1], ast.Constant)
+    ]  # fmt: skip
+
+
+def test_no_table_or_figure_overwrites_that_of_another_cell():
+    shown = [name for path in edition_notebooks() for name in names_shown(path)]
+    assert len(shown) > 40
+    # one name for the tables of benchmarks, and one for the table of all
+    twice = {name for name in shown if shown.count(name) > 1}
+    assert twice == {("show_table", "complementarity"), ("show_figure", "cactus")}
 
 
 @pytest.fixture
@@ -155,7 +190,14 @@ def test_plain_papermill_runs_a_notebook_from_any_folder(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", edition_notebooks(), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        path if path.stem in ("01_runs", "08_certainty") else pytest.param(path, marks=LENGTH)
+        for path in edition_notebooks()
+    ],
+    ids=lambda p: p.stem,
+)
 def test_a_notebook_runs_from_its_own_folder_as_in_jupyterlab(path):
     """From notebooks/, top to bottom, without parameters; no warning, nothing written."""
     before = sorted(root().rglob("*.ipynb"))
@@ -229,3 +271,31 @@ def test_a_failing_cell_names_notebook_cell_and_error(copy, tmp_path, sockets):
         run_notebook(path, tmp_path / "out.ipynb", {"edition": "example"}, sockets=sockets)
     assert caught.value.name == "01_runs"
     assert caught.value.cell.startswith("cell 5 (sizes = overview.sizess(")
+
+
+@pytest.mark.length
+def test_the_studys_table_2_comes_out_of_the_notebook(tmp_path, sockets):
+    given = {"edition": "study", "results": str(raw_of("study")), "out": str(tmp_path / "made")}
+    path = root() / "notebooks" / "05_complementarity.ipynb"
+    run_notebook(path, tmp_path / "out.ipynb", given, sockets=sockets)
+    printed = pd.read_csv(root() / "data" / "published" / "study" / "table2.csv", dtype=str)
+    differ = []
+    for benchmark, rows in printed.groupby("benchmark"):
+        name = f"{slug(f'complementarity-{benchmark}')}.csv"
+        ours = pd.read_csv(tmp_path / "made" / "csv" / name).set_index("tool")
+        assert set(ours.index) == set(rows["tool"])
+        for row, figure in itertools.product(rows.itertuples(), COMPARED):
+            text, value = getattr(row, figure), ours.loc[row.tool, figure]
+            if abs(value - float(text)) > 0.5 * 10.0 ** -len(text.partition(".")[2]) + 1e-9:
+                differ.append((benchmark, row.tool, figure))
+    assert differ == [("MNIST ReLU", "Verinet", "avg_time_s")]  # explained: 263.86 for 263
+
+
+@pytest.mark.length
+def test_the_notebook_tells_who_is_third_in_2021(tmp_path, sockets):
+    path = root() / "notebooks" / "08_certainty.ipynb"
+    given = {"edition": "2021", "results": str(raw_of("2021"))}
+    run_notebook(path, tmp_path / "out.ipynb", given, sockets=sockets)
+    text = (tmp_path / "out.ipynb").read_text()
+    assert "Places 3 and 4: ERAN or oval? Under single / voting ERAN is ahead (ERAN 582.9" in text
+    assert "ERAN has more in 56 % of the replicates of instances" in text

@@ -47,7 +47,7 @@ def test_everything_is_there(example_report):
     for stem in stems:
         kinds = {path.suffix for path in (example_report / "figures").glob(f"{stem}.*")}
         assert kinds == {".pdf", ".svg", ".png"}
-    assert len(list((example_report / "notebooks").glob("*.ipynb"))) == 6
+    assert len(list((example_report / "notebooks").glob("*.ipynb"))) == 7
 
 
 def test_the_csv_files_hold_the_scores(example_report):
@@ -252,6 +252,7 @@ NASTY = (
 )  # fmt: skip
 
 
+@pytest.mark.length
 def test_odd_names_in_a_whole_report(tmp_path):
     """Escaped in page and LaTeX, and no file overwrites another's."""
     csv = tmp_path / "odd.csv"

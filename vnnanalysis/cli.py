@@ -4,14 +4,22 @@ import io
 import signal
 import sys
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from vnnanalysis import __version__
-from vnnanalysis.analysis import Analysis, open_analysis, parse_names
+from vnnanalysis.analysis import parse_names
+from vnnanalysis.cli_insight import complementarity, rank
+from vnnanalysis.cli_options import (
+    form_option,
+    opened,
+    parse_settings,
+    print_frame,
+    shared_options,
+    validate_option,
+)
 from vnnanalysis.cli_several import (
     editions,
     export,
@@ -29,12 +37,10 @@ from vnnanalysis.load import load_contest
 from vnnanalysis.paths import resource
 from vnnanalysis.rules import words
 from vnnanalysis.scoring import instance_table
-from vnnanalysis.summary import caveats, rules_in_short
-from vnnanalysis.tables import Table, csv_bytes, slug, to_latex, to_text
+from vnnanalysis.tables import slug
 from vnnanalysis.witness_tables import validation_in_words
 
 LEVELS = ("overall", "benchmark", "instance")
-FORMATS = ("table", "csv", "json", "latex")
 
 
 class _Group(click.Group):
@@ -51,50 +57,6 @@ class _Group(click.Group):
             raise click.ClickException(str(error)) from None
 
 
-def _settings(texts: tuple[str, ...]) -> dict[str, str]:
-    settings = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise UsageError(f"--set {text}: expected NAME=VALUE, such as overhead=single")
-        settings[name.strip()] = value.strip()
-    return settings
-
-
-validate_option = click.option(
-    "--validate/--no-validate",
-    default=True,
-    show_default=True,
-    help="Validate counterexamples where networks and properties are at hand.",
-)
-
-
-def _shared_options(command: Callable[..., None]) -> Callable[..., None]:
-    options = [
-        click.argument("edition"),
-        click.option("--results", metavar="DIR", help="Folder with the edition's raw results."),
-        click.option("--rules", metavar="NAME",
-                     help="Another edition's rules, e.g. 2026, or a variant, e.g. 2025-zero."),
-        click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
-                     help="Set a rule, e.g. overhead=single or conflicts=voting; may repeat."),
-        click.option("--checks", multiple=True, metavar="FILE",
-                     help="Table of verdicts on counterexamples, csv or parquet; may repeat."),
-        click.option("--track", default=ALL_TRACKS, show_default=True,
-                     help="A track of the edition, scored, unscored, or all."),
-        click.option("--only", "benchmarks", metavar="A,B", help="Only these benchmarks."),
-        click.option("--tools", metavar="A,B", help="Show only these tools."),
-        click.option("--extra", multiple=True, metavar="CSV",
-                     help="Tidy csv of a tool outside the competition; may repeat."),
-        click.option("--benchmarks", "benchmarks_dir", metavar="DIR",
-                     help="The organisers' benchmark repository: limits, networks, properties."),
-        validate_option,
-        click.option("--lenient", is_flag=True, help="Set bad rows aside and list them."),
-    ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def main() -> None:
@@ -106,39 +68,19 @@ def main() -> None:
 
 
 @main.command()
-@_shared_options
+@shared_options
 @click.option("--by", type=click.Choice(LEVELS), default="overall", show_default=True)
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@form_option
 def score(settings: tuple[str, ...], by: str, form: str, **options: Any) -> None:
     """Print scores: overall, by benchmark, or every judged row."""
-    options |= {name: list(options[name]) for name in ("extra", "checks")}
-    analysis = open_analysis(settings=_settings(settings), **options)
-    contest = analysis.contest
-    tell_problems(contest)
-    missing = caveats(analysis.judged, contest.checks, analysis.rules)
-    validated = validation_in_words(contest, analysis.benchmarks)
-    for told in [*analysis.edition.remarks, *validated, *missing]:
-        click.echo(f"note: {told}", err=True)
+    analysis = opened(settings, options)
     frame = {
         "overall": lambda: analysis.overall,
         "benchmark": lambda: analysis.scores,
         "instance": lambda: instance_table(analysis.shown, analysis.edition),
     }[by]()
-    click.echo(_printed(analysis, frame, by, form), nl=False)
-
-
-def _printed(analysis: Analysis, frame: Any, by: str, form: str) -> str:
-    if form == "csv":
-        return csv_bytes(frame).decode()
-    if form == "json":
-        return frame.to_json(orient="records", indent=1, force_ascii=False) + "\n"
     what = {"overall": "overall score", "benchmark": "benchmark scores", "instance": "judged rows"}
-    rules = rules_in_short(analysis.rules, analysis.edition.rules)
-    caption = f"{analysis.edition.title}: {what[by]} ({rules})"
-    table = Table(
-        by, caption, frame, analysis.edition, prefix=analysis.label, is_long=by != "overall"
-    )
-    return to_latex(table) if form == "latex" else to_text(table)
+    print_frame(analysis, frame, by, what[by], form, is_long=by != "overall")
 
 
 @main.command()
@@ -217,7 +159,7 @@ def _check_all(root: Path) -> int:
 
 
 @main.command()
-@_shared_options
+@shared_options
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
               help="The report's folder; reports/<edition and variant> by default.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Build even if nothing changed.")
@@ -225,7 +167,7 @@ def report(settings: tuple[str, ...], out: Path | None, force: bool, **options: 
     """Build the report: page, PDF, tables, figures, csv files, executed notebooks."""
     from vnnanalysis.report import build_report
 
-    chosen = _settings(settings)
+    chosen = parse_settings(settings)
     parameters: dict[str, Any] = {
         **{name: value for name, value in options.items() if value or name == "validate"},
         **{name: chosen[name] for name in ("overhead", "conflicts") if name in chosen},
@@ -267,6 +209,8 @@ def _report_name(edition: str, chosen: dict[str, str], options: dict[str, Any]) 
     return slug("-".join(parts))
 
 
+main.add_command(complementarity)
+main.add_command(rank)
 main.add_command(fetch)
 main.add_command(editions)
 main.add_command(export)

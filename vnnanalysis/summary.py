@@ -339,7 +339,13 @@ def complementarity_sentences(table: pd.DataFrame, edition: Edition) -> list[str
         return ["No tool solved anything."]
     best, alone = _leaders(table, "solved", edition), _leaders(table, "unique", edition)
     top = _leaders(table, "shapley", edition)
+    counted = [tool for tool in edition.extra_tools if tool in set(table["tool"])]
+    outside = [
+        f"{', '.join(counted)}, not in the competition, counted here: what it solves is no longer "
+        "solved by another alone, and shared in Shapley values."
+    ]
     sentences = [
+        *(outside if counted else []),
         f"Together the tools solve {table['shapley'].sum():.0f} instances; the most that one "
         f"solves is {table['solved'].max()} ({best}).",
         f"The largest Shapley value is {table['shapley'].max():.1f} ({top}).",

@@ -16,7 +16,7 @@ from pylatexenc.latexencode import (
     UnicodeToLatexEncoder,
 )
 
-from vnnanalysis.editions import Edition
+from vnnanalysis.editions import Edition, split_tools
 
 HEADERS = {
     "rank": "#",
@@ -30,10 +30,40 @@ HEADERS = {
     "rmc": "RMC",
     "shapley": "Shapley",
     "vbs_share": "VBS share",
+    "avg_time_s": "Average time [s]",
+    "par2_s": "PAR2 [s]",
+    "par10_s": "PAR10 [s]",
+    "par2_share": "PAR2 per limit",
+    "sgm_s": "Shifted geo. mean [s]",
+    "solved_s": "Mean when solved [s]",
+    "sbs": "SBS",
+    "sbs_tool": "SBS is",
+    "vbs": "VBS",
+    "gap_closed": "Gap closed",
+    "n_optima": "Optima",
+    "n_solvable": "Solvable",
+    "n": "n",
+    "rank_low": "# from",
+    "rank_high": "# to",
+    "score_low": "Score from",
+    "score_high": "Score to",
+    "p_first": "P(first)",
+    "p_above": "P(above)",
+    "p_below": "P(below)",
+    "p_value": "p",
+    "p_holm": "p (Holm)",
+    "mcnemar_p": "McNemar p",
+    "nemenyi_p": "Nemenyi p",
+    "wilcoxon_p": "Wilcoxon p (Holm)",
+    "kendall_tau": "Kendall tau",
+    "p_instances": "P(ahead), instances",
+    "p_benchmarks": "P(ahead), benchmarks",
     "tools": "Tools",
 }
 MISSING = "-"
-TOOL_LISTS = ("unsat", "sat", "tools")  # columns of comma-separated tools
+TOOLS = ("tool", "other", "solved_by")  # columns of one tool
+# columns of comma-separated tools
+TOOL_LISTS = ("unsat", "sat", "tools", "sbs_tool", "moved", "exceeding")
 GROUPED = " / "  # in a column's name: group and name, printed as a header of two rows
 _BREAK = "\u200b"  # where a long name may break in LaTeX
 Naming = Callable[[Edition, str], str]
@@ -57,6 +87,10 @@ def _number(value: Any) -> str:
     return f"{value:.1f}" if isinstance(value, float) else f"{value}"
 
 
+def _p_value(value: float) -> str:
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
 FORMATS: dict[str, Callable[[Any], str]] = {
     "score": "{:.1f}".format,
     "percent": _percent,
@@ -70,6 +104,13 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "shortest_answer_s": "{:.2f}".format,
     "longest_answer_s": "{:.2f}".format,
     "longest_run_s": "{:.2f}".format,
+    **dict.fromkeys(("score_low", "score_high", "tool_score", "other_score"), "{:.1f}".format),
+    **dict.fromkeys(("p_first", "p_above", "p_below"), "{:.4f}".format),
+    **dict.fromkeys(("p_instances", "p_benchmarks"), "{:.4f}".format),
+    **dict.fromkeys(("gap_closed", "par2_share"), "{:.3f}".format),
+    **dict.fromkeys(("p_value", "p_holm", "mcnemar_p", "nemenyi_p", "wilcoxon_p"), _p_value),
+    **dict.fromkeys(("jaccard", "spearman", "kendall_tau", "rank_difference"), "{:.2f}".format),
+    **dict.fromkeys(("time_ratio", "ratio_low", "ratio_high", "sgm_s"), "{:.2f}".format),
 }
 
 
@@ -164,11 +205,13 @@ def _cells(table: Table, name: Naming, escape: Callable[[str], str]) -> pd.DataF
         header = HEADERS.get(str(column)) or _title(str(column))
         how = table.formats.get(str(column)) or FORMATS.get(str(column))
         texts = [_cell(value, how) for value in values]
-        if column == "tool":
+        if column in TOOLS:
             texts = [named(text) for text in texts]
         elif column in TOOL_LISTS:
-            texts = [", ".join(map(named, text.split(", "))) for text in texts]
+            texts = [", ".join(map(named, split_tools(text, known))) for text in texts]
         else:
+            if column == "measure":
+                texts = [HEADERS.get(text, text) for text in texts]
             if column == "benchmark" and escape is not str:  # a terminal shows what can be typed
                 texts = [table.edition.benchmark_name(text) for text in texts]
             if column in table.widths and escape is latex_text:
