@@ -40,6 +40,7 @@ golden: .venv/.ready-dev
 bench: .venv/.ready-dev
 	@echo "bench: speed as ratios"
 	@$(BIN)/python tests/bench.py $(if $(RESULTS),'$(RESULTS)')
+	@$(BIN)/python tests/bench_insight.py $(if $(RESULTS),'$(RESULTS)')
 	@$(BIN)/python tests/bench_validate.py '$(or $(RESULTS),../shared/results)' $(if $(ORGANISERS),'$(ORGANISERS)')
 
 fuzz: .venv/.ready-dev

@@ -27,8 +27,12 @@ def pytest_addoption(parser):
     parser.addoption("--rewrite-golden", action="store_true", help="rewrite tests/golden")
 
 
+LONG_FILES = ("test_report", "test_notebooks", "test_validate", "test_cli_insight", "test_history")
+
+
 def pytest_collection_modifyitems(config, items):
-    """Leave out what takes long, unless it is asked for."""
+    """Long files first, so that two processes end together; what takes long only if asked for."""
+    items.sort(key=lambda item: item.path.stem not in LONG_FILES)
     if os.environ.get("VNNANALYSIS_FUZZ") != "1":
         late = [item for item in items if item.get_closest_marker("length")]
         config.hook.pytest_deselected(items=late)

@@ -306,6 +306,7 @@ def test_an_edition_that_needs_limits_can_be_exported(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.length
 def test_the_command_builds_a_page(tmp_path):
     out = tmp_path / "several"
     arguments = ["history", "--editions", "2024-2025", "--results-root", str(real_path("results"))]

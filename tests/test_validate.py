@@ -358,8 +358,8 @@ def test_real_counterexamples_against_a_second_validator(year, tmp_path):
     whole = measured[measured["benchmark"] != "2023_tllverifybench"]  # networks of 270 MB
     n = 6 if FUZZ else 1
     parts = [group.iloc[rng.permutation(len(group))[:n]] for _, group in whole.groupby("benchmark")]
-    table = pd.concat(parts)
-    assert len(table) >= 6 * n - 1
+    table = pd.concat(parts if FUZZ else parts[::2])
+    assert len(table) >= (6 * n - 1 if FUZZ else 3)
     keys = list(zip(table["benchmark"], table["instance"], table["tool"], strict=True))
     for rules in NAMED:
         for bounds in ("float64", "input-type")[: 2 if rules == "2026" else 1]:
