@@ -152,6 +152,13 @@ BOUNDS = pd.DataFrame(
 )
 
 
+def test_every_group_has_a_letter_of_its_own():
+    groups = [[f"t{k}", f"t{k + 1}"] for k in range(80)]
+    letters = ranking.group_letters(groups)
+    assert [len(letters[f"t{k}"]) for k in (0, 1, 79, 80)] == [1, 2, 2, 1]
+    assert len(set("".join(letters.values()))) == 80
+
+
 def test_rank_shifts_and_their_summary():
     shifts = ranking.rank_shifts(VARIANTS, "single / voting", BOUNDS)
     wide = shifts.pivot_table(index="variant", columns="tool", values="shift", sort=False)

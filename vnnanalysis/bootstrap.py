@@ -6,7 +6,7 @@ score itself does. What is fixed: verdicts, time bonuses and overheads of the re
 """
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,6 @@ from vnnanalysis.terms import Design, Duplicates, Verdict
 EPS = 1e-9  # scores nearer than this are equal: they are sums of fractions
 _CHUNK = 1_000  # replicates at a time, for memory
 Judged = Mapping[str, tuple[pd.DataFrame, ScoringRules]]
-_Weights = Callable[[np.random.Generator, int], np.ndarray]
 
 
 @dataclass(frozen=True)

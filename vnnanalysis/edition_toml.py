@@ -18,7 +18,7 @@ from vnnanalysis.edition_model import (
     default_variants,
 )
 from vnnanalysis.errors import SchemaError, UsageError, check_known
-from vnnanalysis.rules import ScoringRules
+from vnnanalysis.rules import ScoringRules, as_text
 from vnnanalysis.terms import Result, Tolerance
 
 _KEYS = {
@@ -126,10 +126,7 @@ def _build(path: Path, edition_id: str, table: Mapping[str, Any]) -> Edition:
 
 def _variants(table: Mapping[str, list[Any]]) -> dict[str, tuple[str, ...]]:
     """Return the values to compare as text, also where they are written as true or 0.5."""
-    return {
-        name: tuple(str(v).lower() if isinstance(v, bool) else str(v) for v in values)
-        for name, values in table.items()
-    }
+    return {name: tuple(map(as_text, values)) for name, values in table.items()}
 
 
 def _participants(table: Mapping[str, list[Any]]) -> dict[str, tuple[str, ...]]:

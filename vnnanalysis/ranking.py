@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 
 from vnnanalysis.bootstrap import Replicates
+from vnnanalysis.terms import Verdict
 
 LEVEL = 0.05  # of tests; intervals are of 1 - LEVEL
 
 
 def setting_names(variants: pd.DataFrame) -> list[str]:
-    """Return the names of the switches in a frame of `scoring.variants`."""
+    """Return the names of the switches in a frame of `analysis.compare_variants`."""
     return list(variants.columns[: variants.columns.get_loc("track")])
 
 
@@ -39,7 +40,7 @@ def swaps(variants: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     variants : DataFrame
-        From `scoring.variants`: the settings, track, rank, tool, score.
+        From `analysis.compare_variants`: the settings, track, rank, tool, score.
 
     Returns
     -------
@@ -174,18 +175,23 @@ def verdict_flips(judged: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def flip_counts(flips: pd.DataFrame) -> pd.DataFrame:
-    """Count a tool's answers whose verdict depends on the rules, and each variant's verdicts.
+    """Count a tool's answers whose verdict depends on the rules, and which are incorrect.
+
+    Parameters
+    ----------
+    flips : DataFrame
+        From `verdict_flips`.
 
     Returns
     -------
     DataFrame
-        Columns tool, flips and one per variant and verdict ("single / voting: incorrect");
-        most flips first.
+        Columns tool, flips and one per variant, "incorrect / single, voting": how many of
+        them it makes incorrect. Most flips first.
     """
     variants = list(flips.columns[flips.columns.get_loc("result") + 1 :])
     counts = {"flips": flips.groupby("tool", sort=False).size()}
     for variant in variants:
-        wrong = flips[flips[variant] == "incorrect"]
+        wrong = flips[flips[variant] == Verdict.INCORRECT]
         counts[f"incorrect / {variant.replace(' / ', ', ')}"] = wrong.groupby("tool").size()
     table = pd.DataFrame(counts).rename_axis("tool").fillna(0).astype(int)
     return table.sort_values("flips", ascending=False, kind="stable").reset_index()
@@ -325,7 +331,7 @@ def tie_groups(
 
 
 def group_letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Give every group a letter, and every tool the letters of its groups.
+    """Give every group a letter (a single character), and every tool those of its groups.
 
     Examples
     --------
@@ -333,7 +339,8 @@ def group_letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:
     {'x': 'a', 'y': 'ab', 'z': 'b'}
     """
     letters: dict[str, str] = {}
-    for letter, group in zip(string.ascii_letters, groups, strict=False):
+    more = map(chr, itertools.count(ord("À")))  # where the alphabet is not enough
+    for letter, group in zip(itertools.chain(string.ascii_letters, more), groups, strict=False):
         for tool in group:
             letters[tool] = letters.get(tool, "") + letter
     return letters

@@ -68,15 +68,16 @@ class ScoringRules:
 
     def texts(self, names: Iterable[str]) -> dict[str, str]:
         """Return some settings as text, as `with_settings` takes them."""
-        return {name: _as_text(getattr(self, name)) for name in names}
+        return {name: as_text(getattr(self, name)) for name in names}
 
     def changes(self, other: "ScoringRules") -> dict[str, str]:
         """Return the settings, as text, that turn the other rules into these."""
         theirs = vars(other)
-        return {n: _as_text(v) for n, v in vars(self).items() if v != theirs[n]}
+        return {n: as_text(v) for n, v in vars(self).items() if v != theirs[n]}
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """Return a setting as text, as it stands on a command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
