@@ -91,7 +91,11 @@ def _diagram(tests: RankTests, test: str, edition: Edition) -> Figure:
 def show_overlap(analysis: Analysis, rows: pd.DataFrame, words: str) -> None:
     """Show how alike the tools are: in what they solve, and in how long they take."""
     for name, measure, caption in (
-        ("jaccard", jaccard_matrix, "share of instances that both solve, of those one solves"),
+        (
+            "jaccard",
+            jaccard_matrix,
+            "instances that both solve, as a share of those that either solves",
+        ),
         ("spearman", spearman_matrix, "rank correlation of times on instances that both solve"),
     ):
         matrix = measure(rows, analysis.tools)

@@ -133,7 +133,7 @@ def overlap_heatmap(
     Parameters
     ----------
     matrix : DataFrame of float, shape (n_tools, n_tools)
-        Similarities between 0 and 1; missing ones stay empty.
+        Similarities up to 1; negative ones have the colour of 0, missing ones stay empty.
     order : sequence of str
         The tools in the order of the tree's leaves.
     linkage : ndarray of float, shape (n_tools - 1, 4)
