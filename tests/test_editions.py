@@ -4,7 +4,14 @@ import pandas as pd
 import pytest
 from conftest import real_path
 
-from vnnanalysis.editions import list_editions, read_edition, read_rules, tool_slots
+from vnnanalysis.editions import (
+    About,
+    TitleBlock,
+    list_editions,
+    read_edition,
+    read_rules,
+    tool_slots,
+)
 from vnnanalysis.errors import SchemaError, UsageError
 from vnnanalysis.judging import judge
 from vnnanalysis.load import load_contest
@@ -166,6 +173,25 @@ def test_a_benchmark_is_in_one_track(tmp_path):
         ("[rules]", "[variants]\nconflict = ['voting']\n[rules]", "nearest is 'conflicts'"),
         ("[rules]", "[verdicts]\ntolerance = 'tiny'\n[rules]", "'tiny' is not a valid Tolerance"),
         ("[rules]", "[benchmarks]\nacass = 'ACAS'\n[rules]", "'acass': nearest is 'acas'"),
+        ("[rules]", "[benchmarks.acas]\nabout = 'x'\n[rules]", "'about'.*known: display"),
+        ("[rules]", "[benchmarks.acas]\naplication = 'x'\n[rules]", "nearest is 'application'"),
+        ("[rules]", "[benchmarks.acass]\napplication = 'x'\n[rules]", "'acass': nearest is 'acas'"),
+        (
+            "[rules]",
+            "[benchmarks]\nacas = { network_types = 1 }\n[rules]",
+            "expected a text, found 1",
+        ),
+        ("[rules]", "[benchmarks]\nacas = 1\n[rules]", "expected keys and values, found 1"),
+        (
+            'title = "T"',
+            'title = "T"\nbenchmarks = 1',
+            "expected names with texts or tables, found 1",
+        ),
+        ("[rules]", "[report]\nautors = ['A']\n[rules]", "'autors': nearest is 'authors'"),
+        ("[rules]", "[report]\nauthors = 'A'\n[rules]", "authors.*expected a list of texts"),
+        ("[rules]", "[report]\nauthors = [1]\n[rules]", "authors.*expected a list of texts"),
+        ("[rules]", "[report]\ndate = 2021-07-18\n[rules]", "date.*expected a text"),
+        ('title = "T"', 'title = "T"\nreport = "R"', "expected keys and values, found 'R'"),
         ("tracks.main", "tracks.all", "a track may not be called 'all'"),
         ("[tools]", "[statistics]\nsolvd = 'Solved'\n[tools]", "'solvd': nearest is 'solved'"),
         ('"{tool}.csv"', '"{tool}.csv"\nbenchmark_id = "{yeer}"', "'yeer': nearest is 'year'"),
@@ -202,6 +228,56 @@ def test_a_wrong_section_of_later_years_is_refused(tmp_path, old, new, expected)
     path.write_text(TOML.replace(old, new, 1))
     with pytest.raises(SchemaError, match=expected):
         read_edition(str(path))
+
+
+def test_what_is_said_of_benchmarks(tmp_path):
+    path = tmp_path / "t.toml"
+    said = """
+[benchmarks]
+cifar = "CIFAR-10"
+[benchmarks.acas]
+display = "ACAS Xu"
+application = "Control"
+network_types = "Feedforward"
+largest_file = "54.6 KiB"
+"""
+    path.write_text(TOML + said)
+    edition = read_edition(str(path))
+    assert edition.about["acas"] == About("Control", "Feedforward", "54.6 KiB")
+    assert edition.about["cifar"] == About()
+    assert (edition.benchmark_name("acas"), edition.benchmark_name("cifar")) == (
+        "ACAS Xu",
+        "CIFAR-10",
+    )
+
+
+def test_a_title_block(tmp_path):
+    path = tmp_path / "t.toml"
+    path.write_text(TOML)
+    plain = read_edition(str(path))
+    assert plain.report == TitleBlock()
+    path.write_text(TOML + '[report]\ntitle = "R"\nauthors = ["A B", "C"]\nevent = "at X"\n')
+    edition = read_edition(str(path))
+    assert edition.report == TitleBlock("R", ("A B", "C"), "at X", "", "")
+    assert edition.title == "T"
+    assert edition == read_edition(str(path))
+    assert edition != plain
+
+
+def test_2021_says_what_its_benchmarks_are_about():
+    """Table 2 of the report, as the text of it at hand prints it."""
+    lines = real_path("seeds", "000_d99edb756851bec4.txt").read_text().splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("Benchmark\tApplication"))
+    printed = [line.split("\t") for line in lines[first + 1 : first + 10]]
+    edition = read_edition("2021")
+    names = {name.casefold().partition(" ")[0]: rest for name, *rest in printed}
+    assert set(names) == set(edition.about) == set(edition.benchmarks)
+    for name, about in edition.about.items():
+        application, types, largest = names[name]
+        assert about.application.casefold() == application.casefold()
+        assert about.network_types.casefold() == types.casefold()
+        assert about.largest_file.replace(" ", "")[:-2] == largest.rstrip("*").replace("k", "K")
+    assert edition.report.title == lines[0]
 
 
 def test_an_unscored_track(tmp_path):

@@ -85,6 +85,26 @@ class Layout:
     unlisted: str = ""  # benchmark of networks that are in no table
 
 
+@dataclass(frozen=True)
+class About:
+    """What a benchmark is about, as its organisers say; what is empty is not known."""
+
+    application: str = ""
+    network_types: str = ""
+    largest_file: str = ""  # of a network, with its unit
+
+
+@dataclass(frozen=True)
+class TitleBlock:
+    """The head of a printed report; what is empty is left out, or made of the edition's title."""
+
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    event: str = ""  # what the competition was held with
+    date: str = ""
+    abstract: str = ""
+
+
 def default_variants() -> dict[str, tuple[str, ...]]:
     """Return the values to compare where an edition names none."""
     votes = (Conflicts.VOTING, Conflicts.ODD_ONE_OUT, Conflicts.IGNORE)
@@ -114,9 +134,11 @@ class Edition:
     families: Mapping[str, str] = field(default_factory=dict)  # the same tool in all editions
     tool_files: Mapping[str, str] = field(default_factory=dict)  # where not the tool's name
     benchmark_display: Mapping[str, str] = field(default_factory=dict)
+    about: Mapping[str, About] = field(default_factory=dict)  # by benchmark
     statistic_titles: Mapping[str, str] = field(default_factory=dict)
     tools: tuple[str, ...] = ()
     extra_tools: tuple[str, ...] = ()  # not part of the competition
+    report: TitleBlock = TitleBlock()
 
     @property
     def benchmarks(self) -> tuple[str, ...]:

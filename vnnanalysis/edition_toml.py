@@ -10,10 +10,12 @@ from typing import Any
 from vnnanalysis.edition_model import (
     ALL_TRACKS,
     STATISTICS,
+    About,
     Edition,
     Layout,
     Skip,
     Source,
+    TitleBlock,
     Track,
     default_variants,
 )
@@ -23,20 +25,23 @@ from vnnanalysis.terms import Result, Tolerance
 
 _KEYS = {
     "": "title remarks source benchmark_source layout rules variants verdicts tracks skips "
-    "participants overhead_modes statistics benchmarks tools",
+    "participants overhead_modes statistics benchmarks tools report",
     "source": "repository commit",
     "layout": "files kind benchmark_id start_up_only labels timeout_s networks categories unlisted",
     "verdicts": "tolerance origin",
     "tracks": "benchmarks unscored scored",
     "skips": "tool benchmark network reason",
     "tools": "display family file",
+    "benchmarks": "display application network_types largest_file",
+    "report": "title authors event date abstract",
 }
 _KINDS = ("competition", "problems")
 
 
-_LISTS = ("files", "start_up_only", "benchmarks", "unscored")
+_LISTS = ("files", "start_up_only", "benchmarks", "unscored", "authors")
 _TEXTS = ("title", "repository", "commit", "kind", "benchmark_id", "unlisted", "origin", "tool",
-          "benchmark", "network", "reason", "display", "family", "file")  # fmt: skip
+          "benchmark", "network", "reason", "display", "family", "file", "application",
+          "network_types", "largest_file", "event", "date", "abstract")  # fmt: skip
 
 
 def _check_keys(section: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -84,16 +89,10 @@ def edition_from_toml(path: Path, edition_id: str) -> Edition:
 def _build(path: Path, edition_id: str, table: Mapping[str, Any]) -> Edition:
     check_known("key in [statistics]", table.get("statistics", {}), STATISTICS)
     tools = {k: _check_keys("tools", v) for k, v in table.get("tools", {}).items()}
+    benchmarks = _benchmarks(table.get("benchmarks", {}))
     layout = table.get("layout")
     verdicts = _check_keys("verdicts", table.get("verdicts", {}))
-    for name in ("tracks", "overhead_modes", "tools"):
-        _check_table(name, table.get(name, {}), Mapping)
-    for modes in table.get("overhead_modes", {}).values():
-        _check_table("overhead_modes", modes, list)
-    for name in ("variants", "participants"):
-        _check_table(name, table.get(name, {}), list)
-    for name in ("benchmarks", "statistics"):
-        _check_table(name, table.get(name, {}), str)
+    _check_tables(table)
     return Edition(
         id=edition_id,
         title=table["title"],
@@ -115,12 +114,14 @@ def _build(path: Path, edition_id: str, table: Mapping[str, Any]) -> Edition:
             tool: _tuples(modes) for tool, modes in table.get("overhead_modes", {}).items()
         },
         variants=_variants(table["variants"]) if "variants" in table else default_variants(),
-        display=_of_tools(tools, "display"),
-        families=_of_tools(tools, "family"),
-        tool_files=_of_tools(tools, "file"),
-        benchmark_display=dict(table.get("benchmarks", {})),
+        display=_with_key(tools, "display"),
+        families=_with_key(tools, "family"),
+        tool_files=_with_key(tools, "file"),
+        benchmark_display=_with_key(benchmarks, "display"),
+        about={name: _about(entry) for name, entry in benchmarks.items()},
         statistic_titles=dict(table.get("statistics", {})),
         tools=tuple(tools),
+        report=TitleBlock(**_tuples(_check_keys("report", table.get("report", {})))),
     )
 
 
@@ -156,6 +157,16 @@ def _skip(table: Mapping[str, str]) -> Skip:
     return skip
 
 
+def _check_tables(table: Mapping[str, Any]) -> None:
+    for name in ("tracks", "overhead_modes", "tools"):
+        _check_table(name, table.get(name, {}), Mapping)
+    for modes in table.get("overhead_modes", {}).values():
+        _check_table("overhead_modes", modes, list)
+    for name in ("variants", "participants"):
+        _check_table(name, table.get(name, {}), list)
+    _check_table("statistics", table.get("statistics", {}), str)
+
+
 def _check_table(name: str, table: Any, kind: Any) -> None:
     """Check a section whose keys are names, and whose values are all of one kind."""
     words = {str: "texts", list: "lists", Mapping: "tables"}[kind]
@@ -163,8 +174,20 @@ def _check_table(name: str, table: Any, kind: Any) -> None:
         raise UsageError(f"[{name}]: expected names with {words}, found {table!r}")
 
 
-def _of_tools(tools: Mapping[str, Mapping[str, str]], key: str) -> dict[str, str]:
-    return {tool: entry[key] for tool, entry in tools.items() if key in entry}
+def _with_key(entries: Mapping[str, Mapping[str, str]], key: str) -> dict[str, str]:
+    return {name: entry[key] for name, entry in entries.items() if key in entry}
+
+
+def _benchmarks(table: Any) -> dict[str, Mapping[str, str]]:
+    """Return what is said of each benchmark; a text alone is its printed name."""
+    if not isinstance(table, Mapping):
+        raise UsageError(f"[benchmarks]: expected names with texts or tables, found {table!r}")
+    entries = {k: {"display": v} if isinstance(v, str) else v for k, v in table.items()}
+    return {name: _check_keys("benchmarks", entry) for name, entry in entries.items()}
+
+
+def _about(entry: Mapping[str, str]) -> About:
+    return About(**{key: text for key, text in entry.items() if key != "display"})
 
 
 def _layout(table: Mapping[str, Any]) -> Layout:
@@ -224,7 +247,7 @@ def _check_names(edition: Edition) -> None:
     _check_listed("tool", named, edition.tools)
     named = [b for mode in modes.values() for group in mode.values() for b in group]
     named += [skip.benchmark for skip in edition.skips]
-    named += [*edition.benchmark_display, *edition.participants]
+    named += [*edition.about, *edition.participants]
     _check_listed("benchmark", named, edition.benchmarks)
 
 

@@ -1,4 +1,4 @@
-"""Measurements that were made before, by the contents they depend on.
+"""What was measured before, by the contents it depends on.
 
 An SQLite database: several runs may use it at once, and one that is killed while it writes
 leaves it as it was.
@@ -25,13 +25,15 @@ def default_place() -> Path:
     return Path(named) if named else platformdirs.user_cache_path("vnnanalysis") / "measured.sqlite"
 
 
-class Cache:
-    """Measurements by key; without a file, or if it cannot be used, there are none.
+class Store:
+    """Texts by key; without a file, or if it cannot be used, there are none.
 
     Parameters
     ----------
     path : Path or None
         The database; made if it does not exist.
+    table : str
+        The database's table.
 
     Attributes
     ----------
@@ -39,15 +41,15 @@ class Cache:
         Why it cannot be used, or empty.
     """
 
-    def __init__(self, path: Path | None) -> None:
-        self.path, self.problem = path, ""
+    def __init__(self, path: Path | None, table: str) -> None:
+        self.path, self.problem, self.table = path, "", table
         if path is None:
             return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with self._open() as database:
                 database.execute(
-                    "create table if not exists measured (key text primary key, content text)"
+                    f"create table if not exists {table} (key text primary key, content text)"
                 )
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)
@@ -69,9 +71,9 @@ class Cache:
         self.problem = f"{self.path}: {error}; measurements are not kept{advice}"
         self.path = None
 
-    def get(self, keys: Iterable[str]) -> dict[str, Measurement]:
-        """Return the measurements that are known, by key."""
-        wanted, known = list(dict.fromkeys(keys)), dict[str, Measurement]()
+    def texts(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return the texts that are known, by key."""
+        wanted, known = list(dict.fromkeys(keys)), dict[str, str]()
         if self.path is None:
             return known
         try:
@@ -79,25 +81,42 @@ class Cache:
                 for first in range(0, len(wanted), _PART):
                     part = wanted[first : first + _PART]
                     marks = ",".join("?" * len(part))
-                    question = f"select key, content from measured where key in ({marks})"
-                    for key, content in database.execute(question, part):
-                        with suppress(ValueError, TypeError):  # measured again, and replaced
-                            known[key] = Measurement.of_text(content)
+                    question = f"select key, content from {self.table} where key in ({marks})"
+                    known |= dict(database.execute(question, part).fetchall())
         except sqlite3.Error as error:
             self._give_up(error)
             return {}
         return known
 
-    def put(self, measured: Mapping[str, Measurement]) -> None:
-        """Keep measurements; those that may not come out the same again are left out."""
-        rows = [(key, m.as_text()) for key, m in measured.items() if m.is_lasting]
-        if self.path is None or not rows:
+    def keep(self, texts: Mapping[str, str]) -> None:
+        """Keep texts, instead of those that were there."""
+        if self.path is None or not texts:
             return
         try:
             with self._open() as database:
-                database.executemany("insert or replace into measured values (?, ?)", rows)
+                question = f"insert or replace into {self.table} values (?, ?)"
+                database.executemany(question, texts.items())
         except sqlite3.Error as error:
             self._give_up(error)
+
+
+class Cache(Store):
+    """Measurements by key; see `Store`."""
+
+    def __init__(self, path: Path | None) -> None:
+        super().__init__(path, "measured")
+
+    def get(self, keys: Iterable[str]) -> dict[str, Measurement]:
+        """Return the measurements that are known, by key."""
+        known = {}
+        for key, text in self.texts(keys).items():
+            with suppress(ValueError, TypeError):  # measured again, and replaced
+                known[key] = Measurement.of_text(text)
+        return known
+
+    def put(self, measured: Mapping[str, Measurement]) -> None:
+        """Keep measurements; those that may not come out the same again are left out."""
+        self.keep({key: m.as_text() for key, m in measured.items() if m.is_lasting})
 
 
 def digests(files: Iterable[str]) -> dict[str, str]:

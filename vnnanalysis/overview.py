@@ -11,14 +11,17 @@ from vnnanalysis.terms import ANSWERS, Result
 
 
 def sizes(runs: pd.DataFrame, edition: Edition) -> pd.DataFrame:
-    """Count the instances, networks and rows of every benchmark.
+    """Count the instances, networks and rows of every benchmark, and the tools with an answer.
+
+    Rows of tools outside the competition are not counted.
 
     Returns
     -------
     DataFrame
-        Columns benchmark, track, scored, instances, networks, rows, tools.
+        Columns benchmark, track, scored, instances, networks (missing where the files name
+        none), rows, tools.
     """
-    real = runs[~runs["is_test"]]
+    real = runs[~runs["is_test"] & ~runs["tool"].isin(edition.extra_tools)]
     groups = real.groupby("benchmark", sort=False)
     answered = real[is_counting_answer(real)].groupby("benchmark")["tool"].nunique()
     table = pd.DataFrame(
@@ -31,6 +34,8 @@ def sizes(runs: pd.DataFrame, edition: Edition) -> pd.DataFrame:
     ).rename_axis("benchmark")
     table = table.reindex([b for b in edition.benchmarks if b in table.index]).reset_index()
     table["tools"] = table["tools"].fillna(0).astype(int)
+    is_named = pd.Series(edition.layout is not None, table.index)  # not in a tidy file
+    table["networks"] = table["networks"].astype("Int64").where(is_named)
     table.insert(1, "track", [edition.track_of(b) for b in table["benchmark"]])
     table.insert(2, "scored", [b in edition.scored for b in table["benchmark"]])
     return table
