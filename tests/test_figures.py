@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from printed import complaints, printed_texts
 
 from vnnanalysis import figures, scatter
 from vnnanalysis.analysis import analyse, open_analysis
@@ -26,6 +27,7 @@ def test_p1_zero_times_are_drawn_at_a_stated_floor_and_still_counted(tidy):
     assert y.tolist() == [0.01, 0.01, 0.5, 2, 10]
     assert axes.get_yscale() == "log"
     assert "at least 0.01 s" in axes.get_ylabel()
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["0.01", "0.1", "1", "10"]
 
 
 def test_a_cactus_of_times_within_a_decade_still_has_two_labels(tidy):
@@ -202,16 +204,17 @@ def test_bump_chart_shows_ranks(contest_2021):
 def test_heatmap_keeps_missing_cells_empty(example_analysis):
     table = pd.DataFrame({"x": [1.0, np.nan], "y_$": [0.0, 2.0]}, index=["tool_best", "tool_sound"])
     axes = figures.heatmap(table, "n", example_analysis.edition).axes[0]
-    assert [t.get_text() for t in axes.texts] == ["1", "0", "2"]
-    assert [t.get_text() for t in axes.get_yticklabels()] == ["α-Best", "tool_sound"]
+    assert [t.get_text() for t in axes.texts] == ["2", "1", "0"]
+    assert [t.get_text() for t in axes.get_yticklabels()] == ["tool_sound", "α-Best"]
 
 
-def test_tied_tools_share_a_label_and_run_side_by_side(example_analysis):
+def test_tied_tools_have_labels_below_each_other_and_run_side_by_side(example_analysis):
     ranks = pd.DataFrame({"x / y": [1, 2, 2], "x / z": [2, 1, 3]},
                          index=["tool_best", "tool_sound", "tool_wrong"])  # fmt: skip
     axes = figures.bump(ranks, example_analysis.edition).axes[0]
-    labels = [text.get_text() for text in axes.texts]
-    assert labels[:2] == ["α-Best  1", "tool_sound, tool_wrong  2"]
+    labels = [(text.get_text(), text.xy[1]) for text in axes.texts]
+    assert labels[:3] == [("α-Best  1", 1), ("tool_sound  2", 2), ("tool_wrong  2", 3)]
+    assert labels[3:] == [("1  tool_sound", 1), ("2  α-Best", 2), ("3  tool_wrong", 3)]
     ends = [line.get_ydata()[0] for line in axes.lines]
     assert ends[0] == 1
     assert ends[1] != ends[2]
@@ -240,10 +243,15 @@ def test_legends_name_every_tool(tidy):
 
 
 def test_stacked_results_are_stacked(example_analysis):
-    counts = pd.DataFrame({"unsat": [2, 1], "sat": [3, 0]}, index=["tool_best", "tool_sound"])
+    counts = pd.DataFrame(
+        {"unsat": [1, 2], "sat": [0, 3], "unknown": [9, 0]}, index=["tool_sound", "tool_best"]
+    )
     axes = figures.stacked_results(counts, example_analysis.edition).axes[0]
     bars = [(bar.get_x(), bar.get_width()) for bar in axes.patches]
-    assert bars == [(0, 2), (0, 1), (2, 3), (1, 0)]
+    assert bars == [(0, 2), (0, 1), (2, 3), (1, 0), (5, 0), (1, 9)]
+    names = [text.get_text() for text in axes.get_yticklabels()]
+    assert names == ["α-Best", "tool_sound"]  # more answers first
+    assert axes.yaxis_inverted()
 
 
 def test_contribution_bars_show_each_column(example_analysis):
@@ -255,8 +263,118 @@ def test_contribution_bars_show_each_column(example_analysis):
 
 
 def test_nothing_to_draw_is_said(example_analysis):
-    figure = figures.heatmap(pd.DataFrame(), "conflicts", example_analysis.edition)
+    a = example_analysis
+    figure = figures.heatmap(pd.DataFrame(), "conflicts", a.edition)
     assert figure.texts[0].get_text() == "conflicts: none"
+    figure = figures.cactus(a.judged, a.edition, ["tool_absent"])
+    assert figure.texts[0].get_text() == "instances solved: none"
+
+
+def test_a_benchmark_that_nobody_solved_says_so(tidy):
+    rows = "a,x,i,unsat,1\na,y,j,unsat,1\nb,y,j,sat,1\nc,y,j,unknown,1\n"
+    analysis = open_analysis(edition=str(tidy(HEADER + rows)), conflicts="ignore")
+    solved, empty, *_ = figures.cactus_grid(analysis.judged, analysis.edition, analysis.tools).axes
+    assert not solved.texts
+    assert [text.get_text() for text in empty.texts] == ["none solved"]
+    assert not len(empty.get_xticks())
+
+
+def test_only_matrices_of_tools_by_benchmarks_are_sorted(example_analysis):
+    edition = example_analysis.edition
+    tools = ["tool_best", "tool_sound"]
+    against = pd.DataFrame([[1, 2], [5, 6]], index=tools, columns=tools)
+    axes = figures.heatmap(against, "n", edition).axes[0]
+    assert [t.get_text() for t in axes.texts] == ["1", "2", "5", "6"]
+    benchmarks = pd.DataFrame({"2021": [1, 5]}, index=pd.Index(["x", "y"], name="benchmark"))
+    axes = figures.heatmap(benchmarks, "n", edition).axes[0]
+    assert [t.get_text() for t in axes.texts] == ["1", "5"]
+
+
+def test_one_large_number_leaves_others_a_colour(example_analysis):
+    table = pd.DataFrame({"x": [1000, 0], "y": [10, 90]}, index=["tool_best", "tool_sound"])
+    [mesh] = figures.heatmap(table, "n", example_analysis.edition).axes[0].collections
+    assert mesh.norm([0, 10, 90, 1000]).tolist() == pytest.approx([0, 0.1, 0.3, 1])
+
+
+def test_times_of_a_pair_fill_its_axes(contest_2021):
+    """Faster tools than the two have no say in where their axes begin."""
+    analysis = analyse(contest_2021, contest_2021.edition.rules)
+    slow = analysis.judged["tool"].isin(["nnv", "DNNF"])
+    times = analysis.judged["corrected_s"].where(~slow, analysis.judged["corrected_s"] + 30)
+    axes = scatter.scatter(
+        analysis.judged.assign(corrected_s=times), analysis.edition, "nnv", "DNNF"
+    ).axes[0]
+    assert axes.get_xlim()[0] == pytest.approx(0.8 * 20)
+
+
+def test_only_the_outer_plots_of_a_grid_have_labels(contest_2021):
+    analysis = analyse(contest_2021, contest_2021.edition.rules)
+    figure = scatter.scatter_grid(analysis.judged, analysis.edition, analysis.ranking[:6])
+    assert complaints(figure) == []
+    printed = set(printed_texts(figure))
+    ticks = [
+        text
+        for axes in figure.axes
+        for text in [*axes.get_xticklabels(), *axes.get_yticklabels()]
+        if text in printed
+    ]
+    assert len(ticks) == 2 * 5 * 3  # 1, 10 and 100, on five axes each way
+    drawn = [axes.bbox.width / figure.dpi for axes in figure.axes if axes.get_visible()]
+    assert min(drawn) > 0.8
+
+
+def test_a_limit_is_named_within_its_small_plot(tidy):
+    rows = "".join(f"a,x{k},i,unsat,{3 * k + 1},300\n" for k in range(25))
+    analysis = open_analysis(edition=str(tidy(HEADER_LIMIT + rows)))
+    figure = figures.cactus_grid(analysis.judged, analysis.edition, analysis.tools)
+    figure.canvas.draw()
+    for axes in figure.axes[:25]:
+        [text] = axes.texts
+        assert text.get_window_extent().y1 <= axes.bbox.y1 + 1
+
+
+def many(tidy, n_tools, n_benchmarks):
+    """Return an analysis with long names full of markup, some in another script."""
+    rng = np.random.default_rng(1)
+    tools = [f"_t$^2$ & {k}_{{x}} with a name that is %much# too long" for k in range(n_tools)]
+    rows = "".join(
+        f"{tool},_x$ & benchmark {b} with a long name 基,i{i},unsat,{rng.lognormal(1, 2):.3f},50\n"
+        for tool in [f"验{tools[0]}", *tools[1:]]
+        for b in range(n_benchmarks)
+        for i in range(2)
+    )
+    return open_analysis(edition=str(tidy(HEADER_LIMIT + rows)))
+
+
+@pytest.mark.parametrize(
+    ("n_tools", "n_benchmarks"),
+    [(1, 1), *(pytest.param(*size, marks=pytest.mark.length) for size in ((3, 25), (30, 2)))],
+)
+def test_everything_fits_on_the_page(tidy, n_tools, n_benchmarks):
+    a = many(tidy, n_tools, n_benchmarks)
+    everything = (a.judged, a.edition, a.tools)
+    counts = a.judged.pivot_table(index="tool", columns="benchmark", values="run_s", aggfunc="size")
+    tools = np.array(a.tools)
+    ranks = pd.DataFrame(
+        {f"own {k} / other": np.arange(n_tools) // 2 * 2 + 1 for k in range(9)}, index=tools
+    )
+    shares = pd.DataFrame({"tool": tools, "solved": 9, "shapley": 2.5, "unique": 1})
+    results = pd.DataFrame(
+        {"unsat": 3, "sat": 2, "unknown": 1, "timeout": 9, "error": 4}, index=tools
+    )
+    for figure in (
+        figures.cactus(*everything),
+        figures.cactus_grid(*everything),
+        figures.heatmap(1000 * counts, "n", a.edition),
+        figures.stacked_results(results, a.edition),
+        figures.tool_histogram(results.T, a.edition, "counterexamples"),
+        figures.bump(ranks, a.edition),
+        figures.contribution_bars(shares, a.edition),
+        figures.progress_lines(results[["sat", "error"]], a.edition, "solved of $_x [%]"),
+        scatter.scatter(a.judged, a.edition, *a.pair),
+        scatter.scatter_grid(a.judged, a.edition, a.ranking[:6]),
+    ):
+        assert complaints(figure) == []
 
 
 def test_one_tool_alone_can_be_drawn(tidy):

@@ -1,9 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from printed import complaints
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
-from test_curves import is_on_page
 
 from vnnanalysis import pair_figures
 from vnnanalysis.analysis import analyse, open_analysis
@@ -153,6 +153,30 @@ def test_one_tool_has_no_tree_and_missing_similarities_stay_empty():
     ]
 
 
+def test_negative_similarities_have_a_colour_of_their_own():
+    order, links = tree(SIMILAR)
+    opposed = SIMILAR.mask(SIMILAR == 0.1, -0.6)
+    [mesh] = pair_figures.overlap_heatmap(opposed, order, links, EDITION, "rho").axes[0].collections
+    assert (mesh.norm.vmin, mesh.norm.vmax) == (-1, 1)
+    below, nothing, above = mesh.to_rgba([-0.6, 0.0, 0.6])[:, :3]
+    assert below[0] > below[2]  # red
+    assert above[2] > above[0]  # blue
+    assert nothing.min() > 0.9
+    [mesh] = pair_figures.overlap_heatmap(SIMILAR, order, links, EDITION, "J").axes[0].collections
+    assert mesh.norm.vmin == 0
+
+
+def test_counts_of_long_names_are_on_lines_of_their_own(tidy):
+    names = [f"a tool whose name is {k}, and long" for k in "ab"]
+    rows = "".join(f"{name},x,i,unsat,{k + 1},\n" for k, name in enumerate(names))
+    rows = rows.replace(names[0], f'"{names[0]}"').replace(names[1], f'"{names[1]}"')
+    a = open_analysis(edition=str(tidy(HEADER + rows)))
+    axes = pair_figures.ratio_scatter(a.judged, a.edition, *names).axes[0]
+    _, first, second = axes.get_xlabel().splitlines()
+    assert first.endswith(": 0 faster, 0 solved alone")
+    assert second.startswith("a tool whose nam…")
+
+
 def test_tools_that_solve_the_same_can_be_drawn():
     same = pd.DataFrame(1.0, SIMILAR.index, SIMILAR.columns)
     side = pair_figures.overlap_heatmap(same, *tree(same), EDITION, "Jaccard").axes[1]
@@ -183,4 +207,4 @@ def test_everything_fits_on_the_page(tidy, n_tools):
         pair_figures.ratio_scatter(a.judged, a.edition, tools[0], tools[-1]),
         pair_figures.overlap_heatmap(matrix, order, links, a.edition, "Jaccard similarity"),
     ):
-        assert is_on_page(figure)
+        assert complaints(figure) == []

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
-from test_curves import is_on_page
+from printed import complaints
 
 from vnnanalysis import rank_figures
 from vnnanalysis.analysis import open_analysis
@@ -47,9 +47,10 @@ def test_both_intervals_of_each_tool_are_beside_its_rank():
     ]
     assert axes.get_xlim() == (0.5, 4.5)
     assert axes.get_xticks().tolist() == [1, 2, 3, 4]
+    assert axes.get_xlabel() == "rank of the real runs (marks), and 95 % intervals (bars)"
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
-        "95 % interval, instances resampled", "95 % interval, benchmarks and instances resampled",
+        "instances resampled", "benchmarks and instances resampled",
     ]  # fmt: skip
 
 
@@ -61,6 +62,24 @@ def test_an_interval_of_one_rank_can_be_seen():
     assert ends.get_marker() == "o"
     assert ends.get_xdata().tolist() == [1, 1]
     assert ends.get_ydata()[0] != axes.lines[1].get_ydata()[0]  # not behind the mark
+
+
+def test_marks_and_intervals_of_a_tool_are_apart():
+    rows = [
+        (tool, i + 1, d, i + 1, i + 1)
+        for i, tool in enumerate(TOOLS)
+        for d in ("instances", "benchmarks")
+    ]
+    figure = rank_figures.rank_intervals(intervals(*rows), EDITION)
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    points = (
+        72
+        / figure.dpi
+        * axes.transData.transform([[0, 0], [0, axes.lines[0].get_ydata()[0]]])[:, 1]
+    )
+    ends, mark = axes.lines[0], axes.lines[-1]
+    assert abs(points[1] - points[0]) > (ends.get_markersize() + mark.get_markersize()) / 2
 
 
 def group_bars(axes):
@@ -207,4 +226,4 @@ def test_everything_fits_on_the_page(tidy, n_tools):
         rank_figures.variant_heatmap(shifts(["$_a / b", "c"], tools), edition),
         rank_figures.probabilities(matrix, edition, "P(row above column) [%]"),
     ):
-        assert is_on_page(figure)
+        assert complaints(figure) == []

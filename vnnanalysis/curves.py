@@ -1,24 +1,28 @@
 """Curves over a score, a share of the time limit or a number of tools."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullFormatter
+from matplotlib.ticker import MaxNLocator
 
-from vnnanalysis.editions import Edition, split_tools
-from vnnanalysis.figures import (
+from vnnanalysis.drawing import (
     COLOURS,
+    PAGE,
     SMALLEST_S,
     empty_figure,
+    lowest,
     new_figure,
+    plain_log,
     styled,
+    tall,
     tool_style,
 )
+from vnnanalysis.editions import Edition, split_tools
 from vnnanalysis.layouts import INSTANCE
-from vnnanalysis.names import short_name
+from vnnanalysis.names import brief_name, short_name, wrapped
 from vnnanalysis.terms import Verdict
 
 MANY_SIZES = 16
@@ -56,7 +60,7 @@ def quantile_points(
         if there is none); then a row for each correct answer with points, in order of time.
     """
     rows = judged[(judged["tool"] == tool) & (judged["points"] != 0)]
-    percents = rows["benchmark"].map(_percent_of_a_point(scores, edition, tool)).astype(float)
+    percents = rows["benchmark"].map(percent_of_a_point(scores, edition, tool)).astype(float)
     worth = rows["points"] * percents
     correct = rows.assign(worth=worth)[worth > 0].sort_values("corrected_s", kind="stable")
     penalties, times = worth[worth < 0].sum(), correct["corrected_s"]
@@ -66,7 +70,7 @@ def quantile_points(
     )
 
 
-def _percent_of_a_point(scores: pd.DataFrame, edition: Edition, tool: str) -> pd.Series:
+def percent_of_a_point(scores: pd.DataFrame, edition: Edition, tool: str) -> pd.Series:
     """Return what a point of the tool counts, by scored benchmark; none where it is floored."""
     scored = scores[scores["benchmark"].isin(edition.scored)]
     best = scored.groupby("benchmark")["points"].max()
@@ -89,21 +93,16 @@ def _draw_line(
 
 
 def _tall_axes(n_tools: int) -> tuple[Figure, Axes]:
-    figure = new_figure(7.2, max(4.2, 0.6 + 0.18 * n_tools))
+    figure = new_figure(PAGE, max(3.8, tall(n_tools, around=0.6, row=0.17)))
     return figure, figure.add_subplot()
-
-
-def _lowest(floor: float, values: Iterable[float]) -> float:
-    """Return where a log axis begins: at the decade of the smallest value, or the floor."""
-    smallest = min((value for value in values if value > 0), default=floor)
-    return max(floor, 10 ** float(np.floor(np.log10(smallest))))
 
 
 def _finish(figure: Figure, axes: Axes, low: float) -> Figure:
     """Set the log axis of time, and the legend beside the plot."""
     axes.set_yscale("log")
-    axes.set_ylim(bottom=low * 0.8, top=max(axes.get_ylim()[1], low * 11))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    bottom, top = low * 0.8, max(axes.get_ylim()[1], low * 11)
+    axes.set_ylim(bottom, top)
+    plain_log(axes.yaxis, bottom, top)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
     return figure
 
@@ -127,7 +126,7 @@ def quantile(
         return empty_figure("accumulated score: none")
     figure, axes = _tall_axes(len(curves))
     floor_s = max(floor_s, SMALLEST_S)
-    low = _lowest(floor_s, (curve["time_s"].iloc[0] for curve in curves.values()))
+    low = lowest(floor_s, (curve["time_s"].iloc[0] for curve in curves.values()))
     for tool, curve in sorted(curves.items(), key=lambda item: -item[1]["x"].iloc[-1]):
         score, y = curve["x"].iloc[-1], curve["time_s"].clip(lower=low).to_numpy()
         _draw_line(axes, curve["x"].to_numpy(), y, edition, tool, value=f"{score:.1f}")
@@ -181,7 +180,7 @@ def normalised_cactus(
             f"nothing solved with a known time limit ({n_known} of {n_all} have one)"
         )
     figure, axes = _tall_axes(len(shares))
-    low = _lowest(floor_share, (values[0] for values in shares.values()))
+    low = lowest(floor_share, (values[0] for values in shares.values()))
     for tool, values in sorted(shares.items(), key=lambda item: -len(item[1])):
         x = np.arange(1, len(values) + 1)
         _draw_line(axes, x, values, edition, tool, value=str(len(values)))
@@ -209,8 +208,8 @@ def portfolio_curve(
     ----------
     portfolios : DataFrame
         Requires columns size, tools (a sequence of names, or names separated by commas),
-        solved and method. Of several optima of a size the first is drawn; the tools are
-        named for sizes 1 and 2. Marks of a method called greedy are hollow.
+        solved and method. Of several optima of a size the first is drawn; above the plot
+        are the tools of the two smallest. Marks of a method called greedy are hollow.
     edition : Edition
         For the names.
     label : str
@@ -221,7 +220,7 @@ def portfolio_curve(
     best = portfolios.drop_duplicates("size").sort_values("size", kind="stable")
     if best.empty or not best["solved"].any():
         return empty_figure(f"{label}: none")
-    figure = new_figure(7.2, 3.8)
+    figure = new_figure(PAGE, 3.6)
     axes = figure.add_subplot()
     axes.plot(best["size"], best["solved"], color=COLOURS[0], lw=1.2)
     is_greedy = best["method"] == "greedy"
@@ -233,30 +232,31 @@ def portfolio_curve(
         )  # fmt: skip
     if vbs is not None:
         axes.axhline(vbs, color="0.3", lw=0.9, linestyle="--", label=f"virtual best solver ({vbs})")
-    _name_portfolios(axes, best, edition)
+    _number_portfolios(axes, best)
+    names = [_portfolio_name(row.tools, edition) for row in best.head(2).itertuples(index=False)]
+    title = "; ".join(
+        f"size {size}: {name}" for size, name in zip(best["size"], names, strict=False)
+    )
+    axes.set_title(wrapped(title, 95), loc="left", fontsize=7.5)
     axes.set(xlabel="tools in the portfolio", ylabel=label, xlim=(0.6, best["size"].max() + 0.6))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=MANY_SIZES, min_n_ticks=1))
     axes.margins(y=0.18)
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(low, best["solved"].min() - 1), max(high, best["solved"].max() + 1))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     figure.legend(loc="outside upper center", ncols=3)
     return figure
 
 
-def _name_portfolios(axes: Axes, best: pd.DataFrame, edition: Edition) -> None:
-    """Write numbers and names on the side of each mark that the line leaves free."""
+def _number_portfolios(axes: Axes, best: pd.DataFrame) -> None:
+    """Write what is solved on the side of each mark that the line leaves free."""
     after = best["solved"].shift(-1).fillna(best["solved"])
-    level = 0.15 * (best["solved"].max() - best["solved"].min())
     turn = 90 if len(best) > MANY_SIZES else 0
     for row, following in zip(best.itertuples(index=False), after, strict=True):
-        lines = [f"{row.solved}"]
-        if row.size <= 2:
-            if row.size == 1 and abs(following - row.solved) <= level:
-                lines.append("")  # the line of the next one's name
-            lines.append(_portfolio_name(row.tools, edition))
         side = -1 if following >= row.solved else 1
         axes.annotate(
-            "\n".join(lines[:: -side]), (row.size, row.solved), xytext=(2, 4 * side),
-            textcoords="offset points", fontsize=7, rotation=turn if len(lines) == 1 else 0,
+            f"{row.solved}", (row.size, row.solved), xytext=(2, 4 * side),
+            textcoords="offset points", fontsize=7, rotation=turn,
             ha="left", va="top" if side < 0 else "bottom",
             bbox={"facecolor": "w", "edgecolor": "none", "pad": 0.5},
         )  # fmt: skip
@@ -264,4 +264,4 @@ def _name_portfolios(axes: Axes, best: pd.DataFrame, edition: Edition) -> None:
 
 def _portfolio_name(tools: str | Sequence[str], edition: Edition) -> str:
     names = split_tools(tools, edition.tools) if isinstance(tools, str) else tools
-    return " + ".join(short_name(edition, name) for name in names)
+    return " + ".join(brief_name(edition, name) for name in names)

@@ -4,89 +4,53 @@ A tool has one colour, dash and marker in every figure of every edition (see
 `editions.tool_slots`), whatever selection is drawn.
 """
 
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any, NamedTuple, ParamSpec
+from collections.abc import Sequence
+from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_rgb
+from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullFormatter
+from matplotlib.ticker import MaxNLocator
 
-from vnnanalysis.editions import Edition, tool_slots
-from vnnanalysis.names import label_of, plain_text, short_name, short_text
-from vnnanalysis.terms import Result, Verdict
+from vnnanalysis.drawing import (
+    COLOURS,
+    PAGE,
+    SMALLEST_PT,
+    SMALLEST_S,
+    STYLE,
+    draw_matrix,
+    empty_figure,
+    head,
+    inches,
+    lowest,
+    matrix_size,
+    new_figure,
+    plain_log,
+    styled,
+    tall,
+    tool_names,
+    tool_style,
+)
+from vnnanalysis.editions import Edition
+from vnnanalysis.names import plain_text, short_name, short_text
+from vnnanalysis.terms import ANSWERS, Result, Verdict
 
-STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "0.9",
-    "grid.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    "savefig.dpi": 200,
-    "svg.hashsalt": "vnnanalysis",
-    "svg.fonttype": "path",
-    "pdf.fonttype": 42,
-}
-SMALLEST_S = 0.01
-_PALETTE = "0173b2 de8f05 029e73 d55e00 cc78bc ca9161 fbafe4 56b4e9"  # seaborn's "colorblind"
-_BRIGHT = [to_rgb(f"#{code}") for code in _PALETTE.split()]
-COLOURS = [*_BRIGHT, *(tuple(0.5 * part for part in c) for c in _BRIGHT)]
-_DASHES = ["-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.2, 1, 1.2)), (0, (8, 2, 1, 1, 1, 1))]
-_MARKERS = "osD^vPX<>hpd8"
-
-P = ParamSpec("P")
-
-
-class ToolStyle(NamedTuple):
-    """How a tool is drawn."""
-
-    color: Any
-    linestyle: Any
-    marker: str
-
-
-def tool_style(edition: Edition, tool: str) -> ToolStyle:
-    """Return the colour, dash and marker of a tool."""
-    i = tool_slots(edition)[tool]
-    return ToolStyle(
-        COLOURS[i % len(COLOURS)], _DASHES[i % len(_DASHES)], _MARKERS[i % len(_MARKERS)]
-    )
-
-
-def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Make a function draw in the house style."""
-
-    @wraps(draw)
-    def wrapper(*args: P.args, **kwargs: P.kwargs) -> Figure:
-        with mpl.rc_context(STYLE):
-            return draw(*args, **kwargs)
-
-    return wrapper
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure, in inches, that no pyplot state knows of."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def empty_figure(text: str) -> Figure:
-    """Return a figure that says in words why there is nothing to draw."""
-    figure = new_figure(7.2, 0.6)
-    figure.text(0.02, 0.5, text, va="center")
-    return figure
+__all__ = [
+    "SMALLEST_S",
+    "STYLE",
+    "bump",
+    "cactus",
+    "cactus_grid",
+    "cactus_points",
+    "contribution_bars",
+    "heatmap",
+    "progress_lines",
+    "stacked_results",
+    "tool_histogram",
+    "tool_style",
+]
 
 
 def cactus_points(judged: pd.DataFrame, tool: str, floor_s: float) -> np.ndarray:
@@ -110,8 +74,15 @@ def cactus_points(judged: pd.DataFrame, tool: str, floor_s: float) -> np.ndarray
 
 
 def _draw_cactus(
-    axes: Axes, judged: pd.DataFrame, edition: Edition, tools: Sequence[str], floor_s: float
+    axes: Axes,
+    judged: pd.DataFrame,
+    edition: Edition,
+    tools: Sequence[str],
+    floor_s: float,
+    *,
+    height: float = 3.0,
 ) -> None:
+    """Draw a curve for each tool, on axes of about this height, in inches."""
     smallest = []
     for tool in tools:
         times = cactus_points(judged, tool, floor_s)
@@ -122,16 +93,17 @@ def _draw_cactus(
                 np.arange(1, len(times) + 1), times, color=style.color, lw=1.4, ms=4,
                 linestyle=style.linestyle, marker=style.marker, markeredgewidth=0,
                 markevery=max(1, len(times) // 12),
-                label=f"{label_of(edition, tool)} ({len(times)})",
+                label=f"{short_name(edition, tool)} ({len(times)})",
             )  # fmt: skip
     axes.set_yscale("log")
-    decade = 10 ** np.floor(np.log10(min(smallest, default=floor_s)))
-    low = max(floor_s, decade)
-    limit_s = _draw_limit(axes, judged)
-    axes.set_ylim(bottom=low * 0.8, top=max(axes.get_ylim()[1], low * 11, 2 * limit_s))
+    low = lowest(floor_s, smallest)
+    limit_s, bottom, room = _draw_limit(axes, judged), low * 0.8, min(0.5, 0.16 / height)
+    above_limit = limit_s * max(1, limit_s / bottom) ** (room / (1 - room))
+    top = max(axes.get_ylim()[1], low * 11, 1.5 * limit_s, above_limit)
+    axes.set_ylim(bottom, top)
     axes.set_xlim(left=0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    plain_log(axes.yaxis, bottom, top)
 
 
 def _draw_limit(axes: Axes, judged: pd.DataFrame) -> float:
@@ -163,14 +135,15 @@ def cactus(
     Only correct answers are on a curve. Times below the floor are drawn at it. A time limit
     is shown where all instances have the same.
     """
-    figure = new_figure(7.2, max(4.2, 0.6 + 0.18 * len(tools)))
+    if not (judged["tool"].isin(tools) & (judged["verdict"] == Verdict.CORRECT)).any():
+        return empty_figure("instances solved: none")
+    figure = new_figure(PAGE, max(3.8, tall(len(tools), around=0.6, row=0.17)))
     axes = figure.add_subplot()
     floor_s = max(floor_s, SMALLEST_S)
     _draw_cactus(axes, judged, edition, _by_solved(judged, tools), floor_s)
     axes.set_xlabel("instances solved")
     axes.set_ylabel(f"time per instance [s], at least {floor_s:g} s")
-    if axes.lines:
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
     return figure
 
 
@@ -181,54 +154,84 @@ def cactus_grid(
     """One small cactus plot per benchmark, with one legend for all."""
     answered = set(judged.loc[judged["takes_part"], "benchmark"])
     benchmarks = [b for b in edition.benchmarks if b in answered]
-    n_rows = -(-len(benchmarks) // 3)
-    figure = new_figure(7.2, 0.9 + 1.8 * n_rows + 0.17 * max(0, len(tools) // 5 - 2))
+    n_columns = next((n for n in (3, 4, 5) if len(benchmarks) <= n * (n + 3)), 6)
+    row = 5.2 / n_columns
+    n_columns = max(1, min(n_columns, len(benchmarks)))
+    n_rows = max(1, -(-len(benchmarks) // n_columns))
+    tools = _by_solved(judged, tools)
+    names = dict(zip(tool_names(edition, tools), tools, strict=True))
+    font = 7.5 if len(names) <= 16 else 6.5
+    n_beside = max(1, int(PAGE / (0.5 + max(inches(name, font) for name in names))))
+    n_lines = -(-len(names) // n_beside)
+    around = 0.6 + font / 47 * n_lines
+    figure = new_figure(PAGE, tall(n_rows, around=around, row=row))
+    height = (figure.get_figheight() - around) / n_rows - 0.45
     floor_s = max(floor_s, SMALLEST_S)
-    axes_of = figure.subplots(n_rows, 3, squeeze=False).ravel()
+    grid = figure.subplots(n_rows, n_columns, squeeze=False)
     handles: dict[str, Any] = {}
-    for axes, benchmark in zip(axes_of, benchmarks, strict=False):
-        _draw_cactus(axes, judged[judged["benchmark"] == benchmark], edition, tools, floor_s)
-        axes.set_title(plain_text(edition.benchmark_name(benchmark)), fontsize=8)
+    for axes, benchmark in zip(grid.ravel(), benchmarks, strict=False):
+        rows = judged[judged["benchmark"] == benchmark]
+        _draw_cactus(axes, rows, edition, tools, floor_s, height=height)
+        _make_small(axes, most=max(2, int(height / 0.15)))
+        title = short_text(edition.benchmark_name(benchmark), 76 // n_columns)
+        axes.set_title(title, fontsize=7, pad=3)
         for handle, tool_label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(tool_label.rpartition(" (")[0], handle)
-    for axes in axes_of[len(benchmarks) :]:
+    for axes in grid.ravel()[len(benchmarks) :]:
         axes.set_visible(False)
-    figure.supxlabel("instances solved", fontsize=9)
-    figure.supylabel(f"time per instance [s], at least {floor_s:g} s", fontsize=9)
-    order = [name for tool in tools if (name := label_of(edition, tool)) in handles]
+    figure.supxlabel("instances solved", fontsize=8.5)
+    figure.supylabel(f"time per instance [s], at least {floor_s:g} s", fontsize=8.5)
+    order = [name for name in names if name in handles]
     figure.legend(
-        [handles[n] for n in order], order, loc="outside upper center", ncols=5, fontsize=8
-    )
+        [handles[n] for n in order], order, loc="outside upper center", fontsize=font,
+        ncols=-(-len(names) // n_lines),
+    )  # fmt: skip
     return figure
+
+
+def _make_small(axes: Axes, most: int) -> None:
+    """Make a plot small, one among many; say so where no tool solved anything."""
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=4))
+    plain_log(axes.yaxis, *axes.get_ylim(), most=most)
+    axes.tick_params(labelsize=6.5, pad=2)
+    for line in axes.lines:
+        line.set(markersize=3, linewidth=1.1)
+    for text in axes.texts:
+        text.set_fontsize(SMALLEST_PT)
+    if not axes.lines:
+        axes.set(xticks=[], yticks=[])
+        axes.text(0.5, 0.4, "none solved", transform=axes.transAxes, ha="center", fontsize=7)
 
 
 @styled
 def heatmap(table: pd.DataFrame, label: str, edition: Edition, *, fmt: str = ".0f") -> Figure:
     """Draw a matrix of numbers; missing cells stay empty.
 
-    It is turned where it has more columns than fit on a page.
+    Tools beside benchmarks are in the order of their sums, largest first. The matrix is turned
+    where it has more columns than fit on a page. Colours are by the square root of the number,
+    so that one large benchmark does not make all others pale.
     """
-    import seaborn as sns  # here, since it takes long to import
-
     if table.empty:
         return empty_figure(f"{label}: none")
+    if _holds_tools(table.index, edition) and not _holds_tools(table.columns, edition):
+        sums = table.sum(axis=1)
+        table = table.loc[sums.sort_values(ascending=False, kind="stable").index]
     if len(table.columns) > max(14, len(table)):
         table = table.T
-    names = table.set_axis(_labels(table.index, edition), axis="index")
+    names = table.set_axis(_labels(table.index, edition), axis="index").astype(float)
     names = names.set_axis(_labels(table.columns, edition), axis="columns")
-    figure = new_figure(2.6 + 0.52 * len(names.columns), 1.5 + 0.28 * len(names))
+    texts = names.map(lambda value: format(value, fmt)).to_numpy(str)
+    size = matrix_size(list(names.index), list(names.columns), texts)
+    figure = new_figure(size.width, size.height)
     axes = figure.add_subplot()
-    sns.heatmap(
-        names.astype(float), annot=True, fmt=fmt, cmap="Blues", ax=axes, linewidths=0.5,
-        annot_kws={"fontsize": 7}, cbar=False, vmin=0,
-    )  # fmt: skip
-    axes.grid(visible=False)
-    axes.set(xlabel="", ylabel="", title=label)
-    axes.tick_params(axis="x", rotation=45, labelsize=8, length=0)
-    axes.tick_params(axis="y", rotation=0, labelsize=8, length=0)
-    for text in axes.get_xticklabels():
-        text.set(ha="right", rotation_mode="anchor")
+    largest = max(float(np.nanmax(names)), 1e-9) if names.notna().any(axis=None) else 1.0
+    draw_matrix(axes, names, texts, size, cmap="Blues", norm=PowerNorm(0.5, 0, largest))
+    head(figure, label)
     return figure
+
+
+def _holds_tools(names: pd.Index, edition: Edition) -> bool:
+    return names.name != "benchmark" and set(names) <= set(edition.tools)
 
 
 def _labels(names: pd.Index, edition: Edition) -> list[str]:
@@ -242,8 +245,13 @@ def _labels(names: pd.Index, edition: Edition) -> list[str]:
 
 @styled
 def stacked_results(counts: pd.DataFrame, edition: Edition) -> Figure:
-    """Stacked bars, a row per tool and a colour per result; columns of `counts` in order."""
-    figure = new_figure(7.2, 1.1 + 0.27 * len(counts))
+    """Stacked bars, a row per tool and a colour per result; columns of `counts` in order.
+
+    Tools are in the order of their answers (unsat or sat), most first.
+    """
+    answers = counts[[column for column in counts.columns if column in ANSWERS]].sum(axis=1)
+    counts = counts.loc[answers.sort_values(ascending=False, kind="stable").index]
+    figure = new_figure(PAGE, tall(len(counts)))
     axes = figure.add_subplot()
     colours = dict(zip(Result, ("#0173b2", "#de8f05", "0.85", "0.6", "0.35"), strict=True))
     hatches = dict(zip(Result, ("", "///", "", "...", "xxx"), strict=True))
@@ -251,12 +259,13 @@ def stacked_results(counts: pd.DataFrame, edition: Edition) -> Figure:
     for result in counts.columns:
         values = counts[result].to_numpy(float)
         axes.barh(
-            [label_of(edition, tool) for tool in counts.index], values, left=left, label=result,
+            range(len(counts)), values, left=left, label=result, height=0.75,
             color=colours[Result(result)], hatch=hatches[Result(result)], edgecolor="white",
-            linewidth=0.4, height=0.75,
+            linewidth=0.4,
         )  # fmt: skip
         left += values
-    axes.invert_yaxis()
+    axes.set_yticks(range(len(counts)), tool_names(edition, counts.index))
+    axes.set_ylim(len(counts) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
     axes.set_xlabel("instances")
     figure.legend(loc="outside upper center", ncols=len(counts.columns))
@@ -266,19 +275,19 @@ def stacked_results(counts: pd.DataFrame, edition: Edition) -> Figure:
 @styled
 def tool_histogram(counts: pd.DataFrame, edition: Edition, label: str) -> Figure:
     """Stacked bars, a bar per row of `counts` and a colour per tool (its columns)."""
-    figure = new_figure(7.2, 3.4)
+    figure = new_figure(PAGE, max(3.4, tall(len(counts.columns), around=0.6, row=0.17)))
     axes = figure.add_subplot()
     bottom = np.zeros(len(counts))
     for tool in counts.columns:
         values = counts[tool].to_numpy(float)
         axes.bar(
-            range(len(counts)), values, bottom=bottom, label=label_of(edition, tool),
+            range(len(counts)), values, bottom=bottom, label=short_name(edition, tool),
             color=tool_style(edition, tool).color, edgecolor="white", linewidth=0.4,
         )  # fmt: skip
         bottom += values
     for place, total in zip(np.flatnonzero(bottom), bottom[bottom > 0], strict=True):
         axes.annotate(f"{total:.0f}", (place, total), ha="center", va="bottom", fontsize=7)
-    axes.set_xticks(range(len(counts)), counts.index, rotation=35, ha="right")
+    axes.set_xticks(range(len(counts)), map(str, counts.index), rotation=35, ha="right")
     axes.grid(visible=False, axis="x")
     axes.set_ylabel(label)
     figure.legend(loc="outside right upper")
@@ -289,27 +298,36 @@ def tool_histogram(counts: pd.DataFrame, edition: Edition, label: str) -> Figure
 def bump(ranks: pd.DataFrame, edition: Edition) -> Figure:
     """Ranks of the tools (rows) over rule variants (columns); labels at both ends.
 
-    Lines of tools with equal ranks run side by side, and share a label.
+    Lines of tools with equal ranks run side by side; their labels are one below the other.
     """
-    figure = new_figure(7.2, 1.2 + 0.27 * len(ranks))
+    variants = [plain_text(str(column)).replace(" / ", "\n") for column in ranks.columns]
+    names = dict(zip(ranks.index, tool_names(edition, ranks.index), strict=True))
+    figure = new_figure(PAGE, tall(len(ranks), around=1.2))
     axes = figure.add_subplot()
-    places = np.arange(len(ranks.columns))
+    places = np.arange(len(variants))
     for (tool, row), shift in zip(ranks.iterrows(), _side_by_side(ranks), strict=True):
         style = tool_style(edition, str(tool))
         axes.plot(
             places, row + shift, color=style.color, linestyle=style.linestyle, lw=1.6,
             marker=style.marker, ms=6, markeredgewidth=0,
         )  # fmt: skip
-    for place, align, gap in ((0, "right", -0.08), (len(places) - 1, "left", 0.08)):
-        for rank, rows in ranks.groupby(ranks.iloc[:, place]):
-            names = ", ".join(label_of(edition, str(tool)) for tool in rows.index[:3])
-            names += f" and {len(rows) - 3} more" if len(rows) > 3 else ""
-            label = f"{rank}  {names}" if align == "left" else f"{names}  {rank}"
-            axes.text(place + gap, rank, label, ha=align, va="center", fontsize=8)
-    axes.set_xticks(places, [str(c).replace(" / ", "\n") for c in ranks.columns])
-    axes.set_xlim(-1.1, len(places) + 0.1)
+    for place, align, gap in ((0, "right", -7), (len(places) - 1, "left", 7)):
+        column = ranks.iloc[:, place].sort_values(kind="stable")
+        rows = column + column.groupby(column).cumcount()
+        for (tool, rank), y in zip(column.items(), rows, strict=True):
+            label = f"{rank}  {names[tool]}" if align == "left" else f"{names[tool]}  {rank}"
+            axes.annotate(
+                label, (place, y), xytext=(gap, 0), textcoords="offset points", ha=align,
+                va="center", fontsize=7.5,
+            )  # fmt: skip
+    room = PAGE - 2 * max(inches(name, 7.5) for name in names.values()) - 0.6
+    axes.set_xticks(places, variants, fontsize=7.5)
+    if max(inches(variant, 7.5) for variant in variants) > room / max(1, len(variants) - 0.7):
+        axes.tick_params(axis="x", rotation=90)
+    axes.set_xlim(-0.15, len(places) - 0.85)
     axes.set_ylim(ranks.to_numpy().max() + 0.6, 0.4)
     axes.set_yticks([])
+    axes.set_xlabel("variant of the rules")
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False)
     return figure
@@ -325,22 +343,20 @@ def _side_by_side(ranks: pd.DataFrame) -> np.ndarray:
 @styled
 def contribution_bars(table: pd.DataFrame, edition: Edition) -> Figure:
     """Solved, Shapley value and unique solves of every tool, as nested bars."""
-    figure = new_figure(7.2, 1.2 + 0.27 * len(table))
+    figure = new_figure(PAGE, tall(len(table)))
     axes = figure.add_subplot()
-    names = [short_name(edition, tool) for tool in table["tool"]]
-    for column, colour, height in (
-        ("solved", "0.87", 0.8),
-        ("shapley", COLOURS[0], 0.5),
-        ("unique", COLOURS[1], 0.25),
+    for column, colour, height, label in (
+        ("solved", "0.87", 0.8, "solved"),
+        ("shapley", COLOURS[0], 0.5, "Shapley value"),
+        ("unique", COLOURS[1], 0.25, "solved by this tool alone"),
     ):
-        axes.barh(names, table[column], color=colour, height=height, label=column)
-    axes.invert_yaxis()
+        axes.barh(range(len(table)), table[column], color=colour, height=height, label=label)
+    axes.set_yticks(range(len(table)), tool_names(edition, table["tool"]))
+    axes.set_ylim(len(table) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("instances")
-    figure.legend(
-        labels=["solved", "Shapley value", "solved by this tool alone"],
-        loc="outside upper center", ncols=3,
-    )  # fmt: skip
+    figure.legend(loc="outside upper center", ncols=3)
     return figure
 
 
@@ -351,22 +367,23 @@ def progress_lines(table: pd.DataFrame, edition: Edition, label: str) -> Figure:
     A tool that stayed away for an edition has a gap in its line. Those that came once are
     grey marks, for orientation.
     """
-    figure = new_figure(7.2, max(4.2, 0.6 + 0.18 * len(table)))
+    once = table[table.notna().sum(axis=1) == 1]
+    figure = new_figure(PAGE, max(3.8, tall(len(table) - len(once), around=0.8, row=0.17)))
     axes = figure.add_subplot()
     places = np.arange(len(table.columns))
-    once = table[table.notna().sum(axis=1) == 1]
     for row in once.to_numpy(float):
         axes.plot(places, row, color="0.7", linestyle="", marker=".", label="came once")
     for tool, row in table.drop(index=once.index).iterrows():
         style = tool_style(edition, str(tool))
         axes.plot(
             places, row.to_numpy(float), color=style.color, linestyle=style.linestyle, lw=1.4,
-            marker=style.marker, ms=5, markeredgewidth=0, label=label_of(edition, str(tool)),
+            marker=style.marker, ms=5, markeredgewidth=0, label=short_name(edition, str(tool)),
         )  # fmt: skip
     axes.set_xticks(places, [str(column) for column in table.columns])
     axes.set_xlim(-0.3, len(places) - 0.7)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel(label)
+    axes.set_xlabel("edition")
+    axes.set_ylabel(plain_text(label))
     axes.grid(visible=False, axis="x")
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     figure.legend(handles.values(), handles.keys(), loc="outside right upper")

@@ -9,18 +9,28 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from vnnanalysis.drawing import (
+    PAGE,
+    SMALLEST_S,
+    draw_matrix,
+    empty_figure,
+    head,
+    matrix_size,
+    new_figure,
+    plain_log,
+    styled,
+    tool_names,
+    tool_style,
+)
 from vnnanalysis.editions import Edition
-from vnnanalysis.figures import SMALLEST_S, empty_figure, new_figure, styled, tool_style
 from vnnanalysis.layouts import INSTANCE
-from vnnanalysis.names import wrapped
-from vnnanalysis.rank_figures import PAGE, draw_matrix, head, matrix_size, tool_names
-from vnnanalysis.scatter import DENSE, draw_density, scatter_points
-from vnnanalysis.tables import plain_name
+from vnnanalysis.names import brief_name, wrapped
+from vnnanalysis.scatter import DENSE, density_scale, draw_density, scatter_points
 
 ONLY_X, ONLY_Y = "x only", "y only"
 _EQUAL = "0.45"
 _RAIL, _END = 1.14, 1.38  # where rails and axes lie, as multiples of the largest ratio's decades
-_TREE = 0.9  # width of a tree, in inches
+_TREE = 0.8  # width of a tree, in inches
 
 
 def ratio_points(
@@ -66,10 +76,10 @@ def ratio_scatter(
     """
     floor_s = max(floor_s, SMALLEST_S)
     points = ratio_points(judged, tool_x, tool_y, floor_s)
-    names = [plain_name(edition, tool) for tool in (tool_x, tool_y)]
+    names = [brief_name(edition, tool) for tool in (tool_x, tool_y)]
     if points.empty:
-        return empty_figure(wrapped(f"{names[0]}, {names[1]}: nothing solved", 90))
-    figure = new_figure(PAGE, 4.6)
+        return empty_figure(f"{names[0]}, {names[1]}: nothing solved")
+    figure = new_figure(PAGE, 4.3)
     axes = figure.add_subplot()
     _draw_ratios(axes, points, [tool_style(edition, tool).color for tool in (tool_x, tool_y)])
     ratio = points["ratio"]
@@ -77,7 +87,9 @@ def ratio_scatter(
     for name, is_faster, rail in zip(names, (ratio > 1, ratio < 1), (ONLY_X, ONLY_Y), strict=True):
         n_alone = int((points["rail"] == rail).sum())
         counts.append(f"{name}: {int(is_faster.sum())} faster, {n_alone} solved alone")
-    label = wrapped("; ".join(counts), 90)
+    label = "; ".join(counts)
+    lines = [label] if len(label) <= 70 else counts
+    label = "\n".join(wrapped(line, 70) for line in lines)
     axes.set_xlabel(f"time of the faster of the two [s], at least {floor_s:g} s\n{label}")
     axes.set_ylabel(wrapped(f"time of {names[1]} / time of {names[0]}", 45))
     axes.set_title(f"{len(points)} instances solved by at least one", loc="left")
@@ -96,8 +108,7 @@ def _draw_ratios(axes: Axes, points: pd.DataFrame, colours: Sequence[Any]) -> No
     if is_dense := len(points) > DENSE:
         edges = np.geomspace(low, high, 71), np.geomspace(10**-decades, 10**decades, 51)
         density = draw_density(axes, x[ratio.notna()], y[ratio.notna()], edges)
-        bar = axes.figure.colorbar(density, ax=axes, shrink=0.4, aspect=25, pad=0.02)
-        bar.set_label("instances solved by both", fontsize=8)
+        density_scale(axes, density)
     for rows, colour in ((y == 1, _EQUAL), (y > 1, colours[0]), (y < 1, colours[1])):
         rows &= ratio.isna() | (not is_dense)
         axes.scatter(
@@ -106,10 +117,9 @@ def _draw_ratios(axes: Axes, points: pd.DataFrame, colours: Sequence[Any]) -> No
     axes.axhline(1, color="0.3", lw=0.8)
     for place in rails.values():
         axes.axhline(place, color="0.8", lw=0.6, zorder=0)
-    ticks = [10.0**k for k in range(-int(decades), int(decades) + 1)]
-    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.set_yticks([], minor=True)
+    plain_log(axes.yaxis, 10**-decades, 10**decades)
     axes.set_xlim(low * 0.85, high * 1.2)
+    plain_log(axes.xaxis, low * 0.85, high * 1.2)
     axes.set_ylim(10 ** (-decades * _END), 10 ** (decades * _END))
 
 
@@ -118,7 +128,7 @@ def _label_rails(axes: Axes, names: Sequence[str]) -> None:
     bottom, top = axes.get_ylim()
     for name, end, side in zip(names, (top, bottom), (1, -1), strict=True):
         axes.annotate(
-            wrapped(f"solved by {name} only", 90), (0.01, end ** (_RAIL / _END)),
+            wrapped(f"solved by {name} only", 75), (0.01, end ** (_RAIL / _END)),
             xycoords=axes.get_yaxis_transform(), xytext=(0, 5 * side), fontsize=7,
             textcoords="offset points", va="bottom" if side > 0 else "top",
         )  # fmt: skip
@@ -133,7 +143,7 @@ def overlap_heatmap(
     Parameters
     ----------
     matrix : DataFrame of float, shape (n_tools, n_tools)
-        Similarities up to 1; negative ones have the colour of 0, missing ones stay empty.
+        Similarities up to 1; negative ones are red, missing ones stay empty.
     order : sequence of str
         The tools in the order of the tree's leaves.
     linkage : ndarray of float, shape (n_tools - 1, 4)
@@ -159,7 +169,7 @@ def overlap_heatmap(
     values = matrix.loc[list(order), list(order)]
     texts = values.map("{:.2f}".format).to_numpy(str)
     beside = _TREE if tree else 0.0
-    size = matrix_size(names, names, characters=4, beside=beside)
+    size = matrix_size(names, names, texts, beside=beside)
     figure = new_figure(size.width, size.height)
     if not tree:
         axes = figure.add_subplot()
@@ -168,7 +178,9 @@ def overlap_heatmap(
         axes, side = figure.subplots(1, 2, width_ratios=ratios)
         _draw_tree(side, tree, len(order))
     printed = values.set_axis(names, axis="index").set_axis(names, axis="columns")
-    draw_matrix(axes, printed, texts, size, cmap="Blues", vmin=0, vmax=1)
+    has_negative = bool((values < 0).any(axis=None))
+    scale = {"cmap": "RdBu", "vmin": -1} if has_negative else {"cmap": "Blues", "vmin": 0}
+    draw_matrix(axes, printed, texts, size, vmax=1, **scale)
     head(figure, label)
     return figure
 
@@ -186,10 +198,11 @@ def _draw_tree(axes: Axes, tree: dict[str, Any], n_tools: int) -> None:
     for places, distances in zip(tree["icoord"], tree["dcoord"], strict=True):
         axes.plot(distances, np.array(places) / 10, color="0.3", lw=1, solid_joinstyle="miter")
     axes.set_ylim(n_tools, 0)
-    axes.set_xlim(0, 1.05 * max(0.01, np.max(tree["dcoord"])))
+    end = 1.05 * max(0.01, np.max(tree["dcoord"]))
+    places = MaxNLocator(2).tick_values(0, end)
+    axes.set(xlim=(0, end), xticks=[0, places[places <= end][-1]])
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False)
     axes.tick_params(axis="x", labelsize=7)
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=3))
     axes.set_xlabel("distance", fontsize=8)

@@ -1,107 +1,37 @@
 """How sure a ranking is, and what it hangs on: intervals, critical differences, variants."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from vnnanalysis.drawing import (
+    PAGE,
+    draw_matrix,
+    empty_figure,
+    head,
+    inches,
+    matrix_size,
+    new_figure,
+    styled,
+    tall,
+    tool_names,
+    tool_style,
+)
 from vnnanalysis.editions import Edition
-from vnnanalysis.figures import empty_figure, new_figure, styled, tool_style
-from vnnanalysis.names import short_name, wrapped
+from vnnanalysis.names import wrapped
 from vnnanalysis.terms import Design
 
-PAGE = 7.2  # width of the text, in inches
 OUTSIDE = "* outside the tool's 95 % rank interval: more than the choice of instances explains"
 
 _SHADES = {
-    Design.INSTANCES: ("0.35", -0.17, "95 % interval, instances resampled"),
-    Design.BENCHMARKS: ("0.72", 0.17, "95 % interval, benchmarks and instances resampled"),
+    Design.INSTANCES: ("0.35", -0.27, "instances resampled"),
+    Design.BENCHMARKS: ("0.72", 0.27, "benchmarks and instances resampled"),
 }
 _SHIFT_KEY = "Numbers: rank. Blue: better than by default; red: worse."
-_CHARACTER = 0.065  # width in inches, at 8 points
-
-
-class MatrixSize(NamedTuple):
-    """Measures of a matrix with named rows and columns, in inches; fonts in points."""
-
-    width: float
-    height: float
-    font: float
-    label_font: float
-
-
-def matrix_size(
-    rows: Sequence[str], columns: Sequence[str], *, characters: int, beside: float = 0.0
-) -> MatrixSize:
-    """Return how large to draw a matrix, so that it fits on a page.
-
-    Parameters
-    ----------
-    rows, columns : sequence of str
-        The printed names.
-    characters : int
-        Of the longest number in a cell.
-    beside : float
-        Inches to leave free on the right.
-    """
-    left, below = (0.3 + _CHARACTER * _longest(names) for names in (rows, columns))
-    n_rows, n_columns = max(1, len(rows)), max(1, len(columns))
-    cell = min(0.52, (PAGE - left - beside - 0.2) / n_columns)
-    row = min(0.28, max(0.2, 7.2 / n_rows))
-    font = min(7.0, 72 * cell / (0.68 * characters))
-    width = max(3.2, left + beside + 0.2 + cell * n_columns)
-    height = 0.75 + 0.75 * below + row * n_rows
-    return MatrixSize(width, height, font, min(8.0, 72 * min(cell, row) / 1.3))
-
-
-def _longest(names: Sequence[str]) -> int:
-    return max((len(line) for name in names for line in name.splitlines()), default=0)
-
-
-def draw_matrix(
-    axes: Axes, values: pd.DataFrame, texts: np.ndarray, size: MatrixSize, **colours: Any
-) -> None:
-    """Draw coloured cells with a text each; missing cells stay empty.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to.
-    values : DataFrame of float, shape (n_rows, n_columns)
-        What decides the colour. Index and columns are printed names.
-    texts : ndarray of str, shape (n_rows, n_columns)
-        What the cells say.
-    size : MatrixSize
-        From `matrix_size`.
-    **colours
-        Of `seaborn.heatmap`: cmap, vmin, vmax.
-    """
-    import seaborn as sns  # here, since it takes long to import
-
-    sns.heatmap(
-        values.astype(float), annot=texts, fmt="", ax=axes, linewidths=0.5, cbar=False,
-        annot_kws={"fontsize": size.font}, xticklabels=1, yticklabels=1, **colours,
-    )  # fmt: skip
-    axes.grid(visible=False)
-    axes.set(xlabel="", ylabel="")
-    axes.tick_params(axis="x", rotation=45, labelsize=size.label_font, length=0)
-    axes.tick_params(axis="y", rotation=0, labelsize=size.label_font, length=0)
-    for text in axes.get_xticklabels():
-        text.set(ha="right", rotation_mode="anchor")
-
-
-def tool_names(edition: Edition, tools: Sequence[Any]) -> list[str]:
-    """Return printed names of tools, short ones."""
-    return [short_name(edition, str(tool)) for tool in tools]
-
-
-def head(figure: Figure, text: str) -> None:
-    """Write a title at the left of a figure, in several lines where it is narrow."""
-    title = wrapped(text, int(11 * figure.get_figwidth()))
-    figure.suptitle(title, x=0.02, ha="left", fontsize=10)
 
 
 def _ticks(last: int, most: int = 16) -> range:
@@ -125,26 +55,26 @@ def rank_intervals(intervals: pd.DataFrame, edition: Edition) -> Figure:
         return empty_figure("rank intervals: none")
     ranks = intervals.drop_duplicates("tool").sort_values("rank", kind="stable")
     place = {tool: i for i, tool in enumerate(ranks["tool"])}
-    figure = new_figure(PAGE, 1.1 + min(0.3 * len(ranks), 8.0))
+    figure = new_figure(PAGE, tall(len(place), row=0.3))
     axes = figure.add_subplot()
     for design, rows in intervals.groupby("design", sort=False):
         colour, shift, label = _SHADES[Design(str(design))]
         y = rows["tool"].map(place).to_numpy() + shift
         ends = rows[["rank_low", "rank_high"]].to_numpy()
-        axes.hlines(y, *ends.T, color=colour, lw=4.5, label=label)
-        axes.plot(ends.ravel(), y.repeat(2), "o", color=colour, ms=4.5, markeredgewidth=0)
+        axes.hlines(y, *ends.T, color=colour, lw=3, label=label)
+        axes.plot(ends.ravel(), y.repeat(2), "o", color=colour, ms=3, markeredgewidth=0)
     for row in ranks.itertuples(index=False):
         style = tool_style(edition, row.tool)
         axes.plot(
-            row.rank, place[row.tool], color=style.color, marker=style.marker, ms=7,
-            markeredgecolor="white", linestyle="",
+            row.rank, place[row.tool], color=style.color, marker=style.marker, ms=6,
+            markeredgewidth=0, linestyle="",
         )  # fmt: skip
     axes.set_yticks(range(len(place)), tool_names(edition, list(place)))
     axes.set_ylim(len(place) - 0.5, -0.5)
     last = max(len(place), int(intervals[["rank", "rank_high"]].max(axis=None)))
     axes.set_xlim(0.5, last + 0.5)
     axes.set_xticks(_ticks(last))
-    axes.set_xlabel("rank (mark: that of the real runs)")
+    axes.set_xlabel("rank of the real runs (marks), and 95 % intervals (bars)")
     axes.grid(visible=False, axis="y")
     figure.legend(loc="outside upper center", ncols=2)
     return figure
@@ -182,7 +112,7 @@ def critical_difference(
     ordered = mean_ranks.sort_values(kind="stable")
     names = dict(zip(ordered.index, tool_names(edition, list(ordered.index)), strict=True))
     end = max(2, int(np.ceil(max(ordered.iloc[-1], 1 + (cd or 0)))))
-    label = (0.25 + _CHARACTER * (6 + _longest(list(names.values())))) / PAGE
+    label = (0.6 + max(inches(name, _font_of(names)) for name in names.values())) / PAGE
     pad = (end - 1) * label / (1 - 2 * label)
     bars = _stacked_bars(ordered, groups, gap=0.02 * (end - 1))
     n_levels = 1 + max((level for _, level in bars), default=-1)
@@ -202,6 +132,10 @@ def critical_difference(
         axes.plot(members, np.full(len(members), y), "o", color="w", ms=2.6, mew=0, zorder=6)
     _draw_elbows(axes, ordered, names, edition, first=first)
     return figure
+
+
+def _font_of(names: dict[Any, str]) -> float:
+    return 8.0 if max(map(len, names.values())) <= 16 else 7.0
 
 
 def _stacked_bars(
@@ -251,7 +185,7 @@ def _draw_elbows(
         text = f"{names[tool]}  {rank:.2f}" if is_left else f"{rank:.2f}  {names[tool]}"
         axes.annotate(
             text, (side, y), xytext=(-4 if is_left else 4, 0), textcoords="offset points",
-            ha="right" if is_left else "left", va="center", fontsize=8,
+            ha="right" if is_left else "left", va="center", fontsize=_font_of(names),
         )  # fmt: skip
 
 
@@ -276,9 +210,9 @@ def variant_heatmap(shifts: pd.DataFrame, edition: Edition, *, note: str = OUTSI
     values, texts = _shift_cells(shifts, edition)
     if len(values.columns) > max(14, len(values)):
         values, texts = values.T, texts.T
-    size = matrix_size(list(values.index), list(values.columns), characters=3)
-    key = wrapped(f"{_SHIFT_KEY} {note}", int(15 * size.width))
-    figure = new_figure(size.width, size.height + 0.14 * (1 + key.count("\n")))
+    size = matrix_size(list(values.index), list(values.columns), texts.to_numpy(str), around=1.25)
+    key = wrapped(f"{_SHIFT_KEY} {note}", int(16 * size.width))
+    figure = new_figure(size.width, size.height)
     axes = figure.add_subplot()
     largest = max(1.0, float(np.nanmax(np.abs(values))))
     draw_matrix(axes, values, texts.to_numpy(), size, cmap="RdBu_r", vmin=-largest, vmax=largest)
@@ -319,7 +253,7 @@ def probabilities(matrix: pd.DataFrame, edition: Edition, label: str) -> Figure:
     texts = percent.map("{:.0f}".format).to_numpy(str)
     values = percent.set_axis(tool_names(edition, matrix.index), axis="index")
     values = values.set_axis(tool_names(edition, matrix.columns), axis="columns")
-    size = matrix_size(list(values.index), list(values.columns), characters=3)
+    size = matrix_size(list(values.index), list(values.columns), texts)
     figure = new_figure(size.width, size.height)
     axes = figure.add_subplot()
     draw_matrix(axes, values, texts, size, cmap="Blues", vmin=0, vmax=100)

@@ -10,14 +10,26 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colors import ListedColormap, LogNorm
 from matplotlib.figure import Figure
 
+from vnnanalysis.drawing import (
+    COLOURS,
+    PAGE,
+    SMALLEST_S,
+    TALLEST,
+    lowest,
+    new_figure,
+    plain_log,
+    round_numbers,
+    styled,
+)
 from vnnanalysis.editions import Edition
-from vnnanalysis.figures import COLOURS, SMALLEST_S, label_of, new_figure, styled
 from vnnanalysis.layouts import INSTANCE
+from vnnanalysis.names import brief_name, wrapped
 from vnnanalysis.terms import Result, Verdict
 
 _RAIL_KEY = (
-    "Lines beyond the times, from the inside:\ntimeout, no answer, undecided,\n"
-    "left out, incorrect (x). Above each plot:\nsolved by one of the two only."
+    "Upwards: the tool at the left (y); to the right: the tool below (x).\n"
+    "Lines beyond the times, from the inside: timeout, no answer,\nundecided, "
+    "left out, incorrect (x). Above each plot: how many\ninstances only one of the two solved."
 )
 DENSE = 2_000  # more points are drawn as a density where both tools solved
 RAILS = ("timeout", "no answer", "undecided", "left out", "incorrect")
@@ -111,28 +123,37 @@ def _draw_scatter(
     return density
 
 
+def density_scale(axes: Axes, density: QuadMesh) -> None:
+    """Draw beside the axes what the colours of a density mean."""
+    bar = axes.figure.colorbar(density, ax=axes, shrink=0.4, aspect=25, pad=0.02)
+    plain_log(bar.ax.yaxis, *density.get_clim())
+    bar.ax.tick_params(labelsize=7)
+    bar.set_label("instances solved by both", fontsize=7.5)
+
+
 def _label_rails(
     axes: Axes, rails: dict[str, float], limits: tuple[float, float], *, small: bool
 ) -> None:
-    decades = [10.0**k for k in range(-2, 7) if limits[0] <= 10.0**k <= limits[1]]
+    times = round_numbers(*limits, most=3 if small else 8)
     names = [] if small else list(rails)
     places = [] if small else list(rails.values())
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_ticks([*decades, *places], labels=[f"{d:g}" for d in decades] + names)
+        axis.set_ticks([*times, *places], labels=[f"{time:g}" for time in times] + names)
         axis.set_ticks([], minor=True)
         axis.grid(visible=False)
     if not small:
-        for label in axes.get_xticklabels()[len(decades) :]:
+        for label in axes.get_xticklabels()[len(times) :]:
             label.set(rotation=90, fontsize=7)
-        for label in axes.get_yticklabels()[len(decades) :]:
+        for label in axes.get_yticklabels()[len(times) :]:
             label.set(fontsize=7)
 
 
-def _limits(judged: pd.DataFrame, floor_s: float) -> tuple[float, float]:
-    correct = judged.loc[judged["verdict"] == Verdict.CORRECT, "corrected_s"]
-    smallest = float(correct.min()) if len(correct) else 0.0
-    low = max(floor_s, SMALLEST_S, 10 ** np.floor(np.log10(max(smallest, SMALLEST_S))))
-    return low, max(float(correct.max()) if len(correct) else low, low * 10)
+def _limits(judged: pd.DataFrame, tools: Sequence[str], floor_s: float) -> tuple[float, float]:
+    """Return the shortest and the longest time to draw of some tools."""
+    correct = judged["tool"].isin(tools) & (judged["verdict"] == Verdict.CORRECT)
+    times = judged.loc[correct, "corrected_s"]
+    low = lowest(max(floor_s, SMALLEST_S), times)
+    return low, max([low * 10, *times])
 
 
 @styled
@@ -147,16 +168,15 @@ def scatter(
     figure = new_figure(5.6, 5.4)
     axes = figure.add_subplot()
     points = scatter_points(judged, tool_x, tool_y)
-    density = _draw_scatter(axes, points, _limits(judged, floor_s))
+    density = _draw_scatter(axes, points, _limits(judged, [tool_x, tool_y], floor_s))
     x, y = points["x_s"], points["y_s"]
-    only_x, only_y = int(y.isna().sum()), int(x.isna().sum())
-    names = label_of(edition, tool_x), label_of(edition, tool_y)
-    axes.set_xlabel(f"{names[0]} [s]: {int((x < y).sum())} faster, {only_x} solved alone")
-    axes.set_ylabel(f"{names[1]} [s]: {int((y < x).sum())} faster, {only_y} solved alone")
+    sides = (axes.set_xlabel, tool_x, x < y, y), (axes.set_ylabel, tool_y, y < x, x)
+    for write, tool, is_faster, other in sides:
+        counts = f"{int(is_faster.sum())} faster, {int(other.isna().sum())} solved alone"
+        write(wrapped(f"{brief_name(edition, tool)} [s]: {counts}", 55))
     axes.set_title(f"{len(points)} instances solved by at least one", loc="left")
     if density is not None:
-        bar = figure.colorbar(density, ax=axes, shrink=0.4, aspect=25, pad=0.02)
-        bar.set_label("instances solved by both", fontsize=8)
+        density_scale(axes, density)
     return figure
 
 
@@ -167,10 +187,11 @@ def scatter_grid(
     """Scatter plots of all pairs of some tools, with how many instances only one solved."""
     tools = [*tools, *tools] if len(tools) == 1 else list(tools)
     n = len(tools)
-    size = max(2.6, min(8.4, 1.7 * (n - 1) + 0.8))
-    figure = new_figure(size, size)
-    grid = figure.subplots(n - 1, n - 1, squeeze=False)
-    limits = _limits(judged, floor_s)
+    size = max(2.6, min(PAGE, 1.7 * (n - 1) + 0.8))
+    figure = new_figure(size, min(TALLEST, size + 0.15 * (n - 1)))
+    figure.set_layout_engine("constrained", w_pad=0.02, h_pad=0.02, wspace=0.02, hspace=0.02)
+    grid = figure.subplots(n - 1, n - 1, squeeze=False, sharex=True, sharey=True)
+    limits = _limits(judged, tools, floor_s)
     for row, tool_y in enumerate(tools[1:]):
         for column, tool_x in enumerate(tools[:-1]):
             axes = grid[row, column]
@@ -180,12 +201,17 @@ def scatter_grid(
             points = scatter_points(judged, tool_x, tool_y)
             _draw_scatter(axes, points, limits, small=True)
             alone_x, alone_y = int(points["y_s"].isna().sum()), int(points["x_s"].isna().sum())
-            axes.set_title(f"x only {alone_x}, y only {alone_y}", fontsize=7, pad=2)
-            axes.tick_params(labelsize=6)
-            if row == n - 2:
-                axes.set_xlabel(f"{label_of(edition, tool_x)} [s]", fontsize=8)
-            if column == 0:
-                axes.set_ylabel(f"{label_of(edition, tool_y)} [s]", fontsize=8)
+            axes.set_title(f"only x {alone_x}, y {alone_y}", fontsize=6.5, pad=2)
+            axes.tick_params(labelsize=6.5, labelbottom=row == n - 2, labelleft=column == 0)
+    for axes, tool in zip(grid[-1], tools[:-1], strict=True):
+        axes.set_xlabel(_beside(edition, tool), fontsize=7)
+    for axes, tool in zip(grid[:, 0], tools[1:], strict=True):
+        axes.set_ylabel(_beside(edition, tool), fontsize=7)
     if n > 3:
-        figure.text(0.98, 0.97, _RAIL_KEY, ha="right", va="top", fontsize=8, linespacing=1.5)
+        figure.text(0.99, 0.97, _RAIL_KEY, ha="right", va="top", fontsize=7.5, linespacing=1.5)
     return figure
+
+
+def _beside(edition: Edition, tool: str) -> str:
+    """Return the name of a tool for the side of a small plot, in lines that fit there."""
+    return wrapped(f"{brief_name(edition, tool)} [s]", 16)
