@@ -347,3 +347,11 @@ def test_no_row_is_without_reason(contest_2021):
         "skipped: RPM on mnistfc, left out by the organisers"
     ]
     assert skipped["points"].eq(0).all()
+
+
+@pytest.mark.parametrize(("tie_s", "points"), [("0", [12, 11, 10]), ("1", [12, 11, 11])])
+def test_equal_times_are_equal_whatever_the_distance_of_a_tie(tidy, tie_s, points):
+    rows = "a,b,i,unsat,5\nc,b,i,unsat,6\nd,b,i,unsat,6.5\n"
+    contest = load_contest(str(tidy("tool,benchmark,instance,result,time_s\n" + rows)))
+    rules = contest.edition.rules.with_settings({"tie_s": tie_s, "overhead": "none"})
+    assert judge(contest.runs, contest.edition, rules)["points"].tolist() == points

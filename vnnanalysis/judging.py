@@ -221,8 +221,8 @@ def _verdicts(judged: pd.DataFrame, rules: ScoringRules) -> pd.Series:
 def _bonus(judged: pd.DataFrame, rules: ScoringRules) -> pd.DataFrame:
     """Time bonus among the correct answers to one instance; columns bonus, is_fastest.
 
-    All within `tie_s` of the fastest get the first bonus; the others get the second if
-    within `tie_s` of the second smallest time (VNN-COMP 2021 report, section 0.2).
+    All less than `tie_s` behind the fastest get the first bonus; the others get the second if
+    less than that behind the second smallest time (VNN-COMP 2021 report, section 0.2).
     """
     timed = judged[(judged["verdict"] == Verdict.CORRECT) & ~_easy_sat(judged) & rules.has_bonus]
     times, same = timed["bonus_s"], [*INSTANCE, "result"]
@@ -233,8 +233,8 @@ def _bonus(judged: pd.DataFrame, rules: ScoringRules) -> pd.DataFrame:
         ordered.loc[seconds.index, same].assign(second=seconds),
         how="left", on=same, validate="many_to_one",
     )["second"].to_numpy()  # fmt: skip
-    is_fastest = times < fastest + rules.tie_s
-    is_second = ~is_fastest & (times < second + rules.tie_s)
+    is_fastest = (times < fastest + rules.tie_s) | (times == fastest)
+    is_second = ~is_fastest & ((times < second + rules.tie_s) | (times == second))
     bonus = is_fastest * rules.fastest_bonus + is_second * rules.second_bonus
     return pd.DataFrame(
         {

@@ -18,6 +18,7 @@ BENCHMARK_COLUMNS = [
     *("track", "benchmark", "rank", "tool", "verified", "falsified", "fastest"),
     *("incorrect", "points", "percent", "solved_percent"),
 ]
+STATISTIC_COLUMNS = ["track", "statistic", "rank", "tool", "value", "cpu_mode"]
 INSTANCE_COLUMNS = [
     *("benchmark", "index", "instance", "tool", "result", "truth", "verdict", "points"),
     *("run_s", "corrected_s", "reason"),
@@ -187,15 +188,15 @@ def statistics(scores: pd.DataFrame, overhead: pd.DataFrame, edition: Edition) -
         if len(here):
             measured = overhead[overhead["track"].isin(["", track])]
             parts.append(_statistics(here, measured, titles).assign(track=track))
+    if not parts:  # none of the selected tools has a score
+        return pd.DataFrame(columns=STATISTIC_COLUMNS)
     table = pd.concat(parts, ignore_index=True)
     group = table["track"] + "\n" + table["statistic"]
     table["rank"] = _rank(table.assign(group=group), "group", "order", edition)
     places = {"track": list(edition.tracks), "statistic": list(titles.values())}
     by = {c: table[c].map({v: i for i, v in enumerate(known)}) for c, known in places.items()}
     ordered = table.assign(track_place=by["track"], place=by["statistic"], less=-table["order"])
-    return _sorted(ordered, ["track_place", "place", "rank", "less"], edition)[
-        ["track", "statistic", "rank", "tool", "value", "cpu_mode"]
-    ]
+    return _sorted(ordered, ["track_place", "place", "rank", "less"], edition)[STATISTIC_COLUMNS]
 
 
 def _statistics(
