@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from vnnanalysis.editions import Edition
+from vnnanalysis.latex import compile_report, has_latex
 from vnnanalysis.tables import (
     Table,
     latex_name,
@@ -127,12 +128,36 @@ def test_odd_names_compile(table, edition, tmp_path):
     if not shutil.which("pdflatex"):
         pytest.skip("no pdflatex")
     odd = pd.DataFrame({"tool": ["".join(map(chr, range(33, 127))), "Δ≤é漢–", "$\\alpha$ $5"]})
-    long = Table("long", "x_y", odd, edition, widths={"tool": "p{4cm}"}, is_long=True)
+    long = Table("long", "x_y", odd, edition, widths={"tool": 4}, is_long=True)
     text = "\n".join(to_latex(t) for t in (table, Table("odd", "$", odd, edition), long))
     (tmp_path / "t.tex").write_text(
-        "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{amsmath,booktabs,longtable,"
-        f"array}}\\begin{{document}}{text}\\end{{document}}"
+        "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{amsmath,graphicx,booktabs,"
+        f"longtable,array}}\\begin{{document}}{text}\\end{{document}}"
     )
     command = ["pdflatex", "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "t"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert run.returncode == 0, run.stdout.decode("latin-1")[-2000:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [r"\normalsize", r"\scriptsize"])
+def test_wide_tables_fit_the_line(edition, tmp_path, size):
+    """Short tables are made smaller; of long ones, columns share the line and words break."""
+    if not has_latex():
+        pytest.skip("no pdflatex")
+    wide = pd.DataFrame({f"a_wide_column_{i}": [12345.6, 7.8] for i in range(12)})
+    words = {"benchmark": ["cifar100_tinyimagenet" * 3, "x"], "reason": ["a word " * 40, "y"]}
+    long = pd.DataFrame(words | {f"policy_{i}": ["unknown", "unsat"] for i in range(4)})
+    tables = [
+        Table("wide", "wide", wide, edition),
+        Table("long", "long", long, edition, widths={"benchmark": 1, "reason": 2}, is_long=True),
+    ]
+    text = "".join(f"{{{size} {to_latex(table)}}}" for table in tables)
+    (tmp_path / "t.tex").write_text(
+        r"\documentclass{article}\usepackage{graphicx,booktabs,longtable,array}\begin{document}"
+        rf"{text}See \ref{{tab:e_1-wide}} and \ref{{tab:e_1-long}}.\end{{document}}"
+    )
+    assert compile_report(tmp_path / "t.tex") == []
+    natural = re.sub(r"\\resizebox.*?\{!\}", "", text)
+    (tmp_path / "n.tex").write_text((tmp_path / "t.tex").read_text().replace(text, natural))
+    assert "too wide" in " ".join(compile_report(tmp_path / "n.tex"))

@@ -73,7 +73,7 @@ def show_table(
     *,
     by_rules: bool = False,
     formats: Mapping[str, str] | None = None,
-    widths: Mapping[str, str] | None = None,
+    widths: Mapping[str, float] | None = None,
     in_latex: bool = True,
     is_optional: bool = False,
 ) -> Shown | None:
@@ -93,8 +93,9 @@ def show_table(
         Whether the numbers depend on an analysis's rules, which the caption then names.
     formats : mapping of str to str, optional
         Format strings by column, beside those of `tables.FORMATS`.
-    widths : mapping of str to str, optional
-        LaTeX column types by column; the table may then run over several pages.
+    widths : mapping of str to float, optional
+        Columns whose text wraps, and how they share what the others leave of the line; the
+        table may then run over several pages.
     in_latex : bool
         False for tables that are too long to print: csv only, and the first rows are shown.
     is_optional : bool
@@ -165,21 +166,23 @@ def show_statistics(analysis: Analysis, table: pd.DataFrame) -> None:
         rows = table[table["statistic"] == title].drop(columns=["statistic", *tracks])
         is_overhead = short == "overhead"
         has_modes = is_overhead and bool(analysis.edition.overhead_modes)
+        rows = rows.rename(columns={"value": "overhead_s" if is_overhead else "count"})
         shown = show_table(
             analysis,
             f"statistic-{short}",
             rows if has_modes else rows.drop(columns="cpu_mode"),
             title,
             by_rules=True,
-            formats={"value": "{:.1f}" if is_overhead else "{:.0f}"},
+            formats={"count": "{:.0f}"},
         )
         display(shown)
 
 
 def show_all(parts: Iterable[Shown | None]) -> None:
-    """Show several things, one below the other."""
+    """Show several things, one below the other, without those that are left out."""
     for part in parts:
-        display(part)
+        if part is not None:
+            display(part)
 
 
 def image_bytes(figure: Figure, kind: str) -> bytes:
@@ -199,7 +202,7 @@ def show_figure(analysis: Subject, name: str, figure: Figure, caption: str) -> S
     encoded = base64.b64encode(images["png"]).decode()
     text = f"{analysis.edition.title}: {caption}"
     shown = html.escape(text)
-    width = round(figure.get_figwidth() * 96)
+    width = round(figure.get_figwidth() * STYLE["savefig.dpi"] / 2)  # for two pixels to a point
     page = (
         f'<figure><img alt="{shown}" width="{width}" src="data:image/png;base64,{encoded}">'
         f"<figcaption>{shown}</figcaption></figure>"
@@ -260,9 +263,11 @@ def show_ranks(analysis: Analysis, name: str, variants: pd.DataFrame, caption: s
     )
 
 
-def show_text(sentences: Iterable[str]) -> Shown:
-    """Show sentences, a paragraph each."""
+def show_text(sentences: Iterable[str]) -> Shown | None:
+    """Show sentences, a paragraph each; nothing if there are none."""
     sentences = list(sentences)
+    if not sentences:
+        return None
     page = "".join(f"<p>{html.escape(s)}</p>" for s in sentences)
     latex = "\n\n".join(latex_text(s) for s in sentences)
     return Shown({"text/html": page, "text/latex": latex, "text/plain": "\n".join(sentences)})

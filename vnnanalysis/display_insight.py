@@ -112,7 +112,7 @@ def show_portfolios(analysis: Analysis, rows: pd.DataFrame, words: str) -> None:
     most = together(rows, analysis.tools, is_shared=is_shared)
     curve = portfolio_curve(best, analysis.edition, "instances solved", most)
     parts = members(rows, best, is_shared=is_shared)
-    wide = {"tools": "p{7cm}"}
+    wide = {"tools": 7}
     show_all(
         [
             show_text(portfolio_sentences(best, analysis.edition)),

@@ -13,12 +13,19 @@ import jinja2
 from vnnanalysis.analysis import Analysis
 from vnnanalysis.errors import VnnAnalysisError
 from vnnanalysis.paths import resource
-from vnnanalysis.tables import latex_text, slug
+from vnnanalysis.tables import latex_text, short_latex, slug
 
 HOW_TO_GET = (
     "no pdflatex found, so there is report.tex but no report.pdf; on Debian: "
     "apt install texlive-latex-recommended texlive-fonts-recommended lmodern"
 )
+PIECES = (  # in this order
+    *("measured", "rules", "overall", "statistics", "benchmarks", "pairs", "certainty"),
+    *("complementarity", "disputes", "instances"),
+)
+WIDEST_PT = 10  # a box may be that much too wide
+_OVERFULL = re.compile(r"Overfull \\hbox \(([\d.]+)pt too wide\).*")
+_REFERENCES = re.compile(r"LaTeX Warning: (?:Reference|Citation|Label|There were).*")
 _RERUN = re.compile(rb"Rerun to get|Rerun LaTeX|Table widths have changed")
 
 
@@ -36,12 +43,19 @@ def environment() -> jinja2.Environment:
         comment_end_string="#>", trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined, autoescape=False,
     )  # fmt: skip
-    env.filters |= {"latex": latex_text, "slug": slug}  # every name passes through one
+    # every name passes through one of these
+    env.filters |= {"latex": latex_text, "slug": slug, "toolname": short_latex, "letter": _letter}
     return env
 
 
+def _letter(number: int) -> str:
+    """Count in letters: a to z, then aa, ab, ..."""
+    before, last = divmod(number - 1, 26)
+    return (_letter(before) if before else "") + chr(ord("a") + last)
+
+
 def write_report(analysis: Analysis, folder: Path, facts: dict[str, Any]) -> Path:
-    """Write ``report.tex`` beside the tables and figures it takes in.
+    """Write ``report.tex``, its preamble and its pieces beside the tables and figures they use.
 
     Parameters
     ----------
@@ -56,28 +70,38 @@ def write_report(analysis: Analysis, folder: Path, facts: dict[str, Any]) -> Pat
     def made(kind: str, suffix: str) -> Callable[[str], bool]:
         """Tell whether a notebook wrote the thing; a table that is empty has a csv file only."""
 
-        def is_made(name: str) -> bool:
+        def is_made(name: str, is_optional: bool = False) -> bool:
             file = folder / kind / f"{slug(name)}.{suffix}"
             empty = folder / "csv" / f"{slug(name)}.csv"
-            if not file.is_file() and not (kind == "tables" and empty.is_file()):
+            is_empty = is_optional or (kind == "tables" and empty.is_file())
+            if not file.is_file() and not is_empty:
                 raise VnnAnalysisError(f"report.tex needs {kind}/{file.name}: no notebook wrote it")
             return file.is_file()
 
         return is_made
 
-    text = environment().get_template("report.tex.j2").render(
-        analysis=analysis, edition=analysis.edition, tables=made("tables", "tex"),
-        figures=made("figures", "pdf"), **facts
-    )  # fmt: skip
-    path = folder / "report.tex"
-    path.write_text(text, encoding="utf-8", newline="\n")
-    return path
+    env = environment()
+    env.globals |= {
+        "analysis": analysis, "edition": analysis.edition, "tables": made("tables", "tex"),
+        "figures": made("figures", "pdf"), "pieces": PIECES, **facts,
+    }  # fmt: skip
+    (folder / "pieces").mkdir(exist_ok=True)
+    for name in ("preamble", *(f"pieces/{piece}" for piece in PIECES), "report"):
+        text = env.get_template(f"{name}.tex.j2").render()
+        (folder / f"{name}.tex").write_text(text, encoding="utf-8", newline="\n")
+    return folder / "report.tex"
 
 
-def compile_report(tex: Path) -> Path:
+def compile_report(tex: Path) -> list[str]:
     """Compile with pdflatex, shell escape off, until references are settled.
 
     The same sources give the same bytes: no dates, no identifiers.
+
+    Returns
+    -------
+    list of str
+        What LaTeX complains of: references, labels, boxes much too wide. Empty for our own
+        editions; very long names can cause some.
 
     Raises
     ------
@@ -85,6 +109,7 @@ def compile_report(tex: Path) -> Path:
         With LaTeX's first error line if it fails.
     """
     env = os.environ | {"SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1"}
+    env["max_print_line"] = "1000"  # the log's lines whole
     command = ["pdflatex", "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error"]
     for _ in range(5):
         run = subprocess.run(
@@ -100,4 +125,18 @@ def compile_report(tex: Path) -> Path:
             break
     for suffix in (".aux", ".log", ".out", ".toc"):
         tex.with_suffix(suffix).unlink(missing_ok=True)
-    return tex.with_suffix(".pdf")
+    return complaints(log.decode("utf-8", "replace"))
+
+
+def complaints(log: str) -> list[str]:
+    r"""Find what LaTeX's log says of references, labels, and boxes over 10 pt too wide.
+
+    Examples
+    --------
+    >>> complaints("Overfull \\hbox (12.5pt too wide) in paragraph at lines 3--4")
+    ['Overfull \\hbox (12.5pt too wide) in paragraph at lines 3--4']
+    >>> complaints("Overfull \\hbox (2.5pt too wide) in paragraph at lines 3--4")
+    []
+    """
+    wide = [hit[0] for hit in _OVERFULL.finditer(log) if float(hit[1]) > WIDEST_PT]
+    return [*(hit[0] for hit in _REFERENCES.finditer(log)), *wide]

@@ -154,7 +154,8 @@ def _count(number: int, noun: str) -> str:
 def sizes_in_words(judged: pd.DataFrame, edition: Edition) -> list[str]:
     """State how many tools ran how many instances, and which benchmarks do not count."""
     n_instances = len(judged.drop_duplicates(["benchmark", "instance"]))
-    benchmarks = [b for b in edition.benchmarks if b in set(judged["benchmark"])]
+    present = set(judged["benchmark"])
+    benchmarks = [b for b in edition.benchmarks if b in present]
     competed = judged["takes_part"] & ~judged["tool"].isin(edition.extra_tools)
     n_tools = judged.loc[competed, "tool"].nunique()
     sentences = [
@@ -163,7 +164,8 @@ def sizes_in_words(judged: pd.DataFrame, edition: Edition) -> list[str]:
     ]
     unscored = [b for b in benchmarks if b not in edition.scored]
     if unscored:
-        sentences.append(f"Not part of the overall score: {', '.join(unscored)}.")
+        names = ", ".join(map(edition.benchmark_name, unscored))
+        sentences.append(f"Not part of the overall score: {names}.")
     left_out = [skip for skip in edition.skips if skip.tool and not skip.benchmark]
     for skip in left_out:
         name = plain_name(edition, skip.tool)
@@ -182,13 +184,14 @@ def checks_in_words(judged: pd.DataFrame, rules: ScoringRules) -> list[str]:
     """State what became of the counterexamples; nothing where votes decide."""
     if not rules.conflicts.uses_checks:
         return []
-    counts = _checks_of_sats(judged)
+    counts = checks_of_sats(judged)
     known = [c for c in Check if c != Check.UNCHECKED and counts.get(str(c), 0)]
     told = ", ".join(f"{counts[str(c)]} {str(c).replace('_', ' ')}" for c in known) or "none"
     return [f"Verdicts on the counterexamples of {counts.sum()} sats: {told}."]
 
 
-def _checks_of_sats(judged: pd.DataFrame) -> pd.Series:
+def checks_of_sats(judged: pd.DataFrame) -> pd.Series:
+    """Count the sats that no exclusion takes out of scoring, by the check of their witness."""
     sats = judged[(judged["result"] == Result.SAT) & (judged["excluded"] == "")]
     return sats["check"].value_counts()
 
@@ -207,7 +210,7 @@ def caveats(judged: pd.DataFrame, checks: pd.DataFrame, rules: ScoringRules) -> 
     """
     sentences = []
     if rules.conflicts.uses_checks:
-        counts = _checks_of_sats(judged)
+        counts = checks_of_sats(judged)
         unchecked = sum(int(counts.get(str(c), 0)) for c in (Check.UNCHECKED, Check.NOT_AVAILABLE))
         if unchecked:
             sentences.append(

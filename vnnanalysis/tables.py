@@ -65,13 +65,18 @@ TOOLS = ("tool", "other", "solved_by")  # columns of one tool
 # columns of comma-separated tools
 TOOL_LISTS = ("unsat", "sat", "tools", "sbs_tool", "moved", "exceeding")
 GROUPED = " / "  # in a column's name: group and name, printed as a header of two rows
-_BREAK = "\u200b"  # where a long name may break in LaTeX
+_FITTED = r"\ifdim\width>\linewidth\linewidth\else\width\fi"  # for \resizebox: at most this wide
+# Where a long name may break in LaTeX, and where a long word may if there is no other way.
+_BREAK, _LAST_RESORT = "\u200b", "\u200c"
+_EM_PER_CHARACTER = 0.53  # of what does not wrap, to know what it leaves of the line
 Naming = Callable[[Edition, str], str]
 _TO_LATEX = UnicodeToLatexEncoder(
     unknown_char_policy="unihex",
     unknown_char_warning=False,
     conversion_rules=[
-        UnicodeToLatexConversionRule(RULE_DICT, {0x200B: r"\allowbreak{}"}),
+        UnicodeToLatexConversionRule(
+            RULE_DICT, {0x200B: r"\allowbreak{}", 0x200C: r"\penalty900{}"}
+        ),
         "defaults",
     ],
 ).unicode_to_latex
@@ -132,8 +137,8 @@ class Table:
         First part of the label: the edition, and its rules where they are not its own.
     formats : mapping of str to callable
         Beside `FORMATS`, by column.
-    widths : mapping of str to str
-        LaTeX column types by column, such as ``p{4cm}``, where text must wrap.
+    widths : mapping of str to float
+        Columns whose text wraps in LaTeX, and how they share what the others leave of the line.
     is_long : bool
         Whether the table may run over several pages.
     """
@@ -144,7 +149,7 @@ class Table:
     edition: Edition
     prefix: str = ""
     formats: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
-    widths: Mapping[str, str] = field(default_factory=dict)
+    widths: Mapping[str, float] = field(default_factory=dict)
     is_long: bool = False
 
     @property
@@ -193,6 +198,14 @@ def latex_name(edition: Edition, tool: str) -> str:
     return "".join(p if _MATH.fullmatch(p) else latex_text(p) for p in parts)
 
 
+def short_latex(edition: Edition, tool: str, longest: int = 24) -> str:
+    """Return a tool's name for LaTeX where there is little room, a long one without its middle."""
+    name = plain_name(edition, tool)
+    if len(name) <= longest:
+        return latex_name(edition, tool)
+    return latex_text(f"{name[: longest - 10]}…{name[-9:]}")
+
+
 def _cells(table: Table, name: Naming, escape: Callable[[str], str]) -> pd.DataFrame:
     """Format every cell as text; tools by their names, everything else escaped."""
     known = set(table.edition.tools)
@@ -205,20 +218,32 @@ def _cells(table: Table, name: Naming, escape: Callable[[str], str]) -> pd.DataF
         header = HEADERS.get(str(column)) or _title(str(column))
         how = table.formats.get(str(column)) or FORMATS.get(str(column))
         texts = [_cell(value, how) for value in values]
+        wraps = column in table.widths and escape is latex_text
         if column in TOOLS:
             texts = [named(text) for text in texts]
         elif column in TOOL_LISTS:
             texts = [", ".join(map(named, split_tools(text, known))) for text in texts]
         else:
-            if column == "measure":
-                texts = [HEADERS.get(text, text) for text in texts]
-            if column == "benchmark" and escape is not str:  # a terminal shows what can be typed
-                texts = [table.edition.benchmark_name(text) for text in texts]
-            if column in table.widths and escape is latex_text:
-                texts = [re.sub(r"(?<=[_.-])|(?<=/)(?! )", _BREAK, text) for text in texts]
-            texts = [escape(text) for text in texts]
-        cells[escape(header)] = texts
+            texts = _in_print(table, str(column), texts, escape)
+            texts = [escape(_breakable(text) if wraps else text) for text in texts]
+        cells[escape(_breakable(header) if wraps else header)] = texts
     return pd.DataFrame(cells, dtype=object)
+
+
+def _in_print(
+    table: Table, column: str, texts: list[str], escape: Callable[[str], str]
+) -> list[str]:
+    """Put printed names where a column has names of ours; a terminal shows what can be typed."""
+    if column == "measure":
+        return [HEADERS.get(text, text) for text in texts]
+    if column == "benchmark" and escape is not str:
+        return [table.edition.benchmark_name(text) for text in texts]
+    return texts
+
+
+def _breakable(text: str) -> str:
+    text = re.sub(r"([^\W_]{5})(?=[^\W_]{4})", rf"\1{_LAST_RESORT}", text)
+    return re.sub(r"(?<=[_.-])|(?<=/)(?! )", _BREAK, text)
 
 
 def _title(column: str) -> str:
@@ -247,13 +272,9 @@ def _styler(cells: pd.DataFrame, name: str) -> Styler:
 def to_latex(table: Table) -> str:
     """Return a booktabs table environment, escaped, with caption and label.
 
-    Tables with `widths` also need the LaTeX packages longtable and array.
+    One that is wider than the text is made smaller, so that graphicx is needed. Tables with
+    `widths` need the LaTeX packages longtable and array instead.
     """
-    align = []
-    for column, values in table.frame.items():
-        width = table.widths.get(str(column))
-        simple = "r" if _is_numeric(values) else "l"
-        align.append(rf">{{\raggedright\arraybackslash}}{width}" if width else simple)
     text = _styler(_cells(table, latex_name, latex_text), table.name).to_latex(
         hrules=True,
         caption=latex_text(table.caption),
@@ -261,10 +282,32 @@ def to_latex(table: Table) -> str:
         position=None if table.is_long else "htbp",
         position_float=None if table.is_long else "centering",
         environment="longtable" if table.is_long else None,
-        column_format="".join(align),
+        column_format="".join(_column_types(table)),
         multicol_align="c",
     )
-    return str(text)
+    fitted = rf"\resizebox{{{_FITTED}}}{{!}}{{\begin{{tabular}}"
+    text = str(text).replace(r"\begin{tabular}", fitted)
+    return text.replace(r"\end{tabular}", r"\end{tabular}}")
+
+
+def _column_types(table: Table) -> list[str]:
+    """Return the LaTeX column types; those that wrap share what the others leave of the line."""
+    texts = _cells(table, plain_name, str)
+    fixed = [
+        max(map(len, [header, *texts[header]]))
+        for header, column in zip(texts, table.frame, strict=True)
+        if column not in table.widths
+    ]
+    taken = rf"{_EM_PER_CHARACTER * sum(fixed):.2f}em-{2 * len(texts.columns)}\tabcolsep"
+    types = []
+    for column, values in table.frame.items():
+        if column in table.widths:
+            share = table.widths[str(column)] / sum(table.widths.values())
+            width = rf"{share:.4f}\dimexpr\linewidth-{taken}\relax"
+            types.append(rf">{{\raggedright\arraybackslash}}p{{{width}}}")
+        else:
+            types.append("r" if _is_numeric(values) else "l")
+    return types
 
 
 def _is_numeric(values: pd.Series) -> bool:
@@ -278,13 +321,14 @@ def to_html(table: Table) -> str:
         return html.escape(plain_name(edition, tool))
 
     styler = _styler(_cells(table, name, html.escape), table.name)
-    numeric = [i for i, c in enumerate(table.frame) if _is_numeric(table.frame[c])]
-    right = [
-        {"selector": f"td.col{i}, th.col{i}.level{level}", "props": "text-align: right"}
-        for i in numeric
+    sides = ["right" if _is_numeric(table.frame[c]) else "left" for c in table.frame]
+    styles = [
+        {"selector": f"td.col{i}, th.col{i}.level{level}", "props": f"text-align: {side}"}
+        for i, side in enumerate(sides)
         for level in range(styler.columns.nlevels)
     ]
-    return str(styler.set_caption(html.escape(table.caption)).set_table_styles(right).to_html())
+    styles.append({"selector": "caption", "props": "text-align: left; min-width: 24em"})
+    return str(styler.set_caption(html.escape(table.caption)).set_table_styles(styles).to_html())
 
 
 def to_text(table: Table) -> str:
