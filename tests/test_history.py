@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import REAL, raw_row, real_path
 
+from vnnanalysis.analysis import open_analysis
 from vnnanalysis.cli import main
 from vnnanalysis.editions import read_edition
 from vnnanalysis.errors import UsageError
@@ -23,6 +24,7 @@ from vnnanalysis.judging import judge
 from vnnanalysis.load import load_contest
 from vnnanalysis.paths import root
 from vnnanalysis.recurring import (
+    NONE,
     credit_by_tool,
     edition_sizes,
     first_solved,
@@ -99,6 +101,7 @@ def test_the_schema_is_documented():
     assert documented == {name: kinds[kind] for name, kind in SCHEMA.items()}
 
 
+@pytest.mark.length
 def test_export_writes_the_same_table_in_both_forms(tmp_path):
     arguments = ["export", "--editions", "2022-2023", "--results-root", str(real_path("results"))]
     tables = {}
@@ -272,10 +275,19 @@ def test_unscored_benchmarks_are_marked(all_years):
 
 
 @pytest.mark.slow
+def test_the_example_is_an_edition_and_years_may_be_numbers():
+    """What the notebook opens with, and what papermill's -p makes of 2021."""
+    assert [e.id for e in open_editions(editions="example").editions] == ["example"]
+    one = open_editions(editions=2021, results_root=str(real_path("results")), rules=2026)
+    assert set(one.judged["edition"]) == {"2021"}
+    assert open_analysis(edition="example", rules=2026).rules == read_edition("2026").rules
+
+
+@pytest.mark.length
 def test_nothing_recurs_in_one_edition(tmp_path):
     history = open_editions(editions="2021", results_root=str(real_path("results")))
     assert recurring_benchmarks(history).empty
-    assert progress(history)[0] == ""
+    assert progress(history)[0] == NONE
     with pytest.raises(UsageError, match="unknown recurring benchmark 'acasxu'"):
         progress(history, "acasxu")
     assert temporal_credit(history).empty

@@ -1,10 +1,14 @@
 import ast
+import base64
 import inspect
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
+from importlib.metadata import version
+from pathlib import Path
 
 import nbformat
 import pandas as pd
@@ -15,6 +19,7 @@ from nbclient import NotebookClient
 from vnnanalysis.analysis import open_analysis
 from vnnanalysis.errors import NotebookError
 from vnnanalysis.history import open_editions
+from vnnanalysis.kernel import set_display
 from vnnanalysis.notebooks import (
     check_parameters,
     edition_notebooks,
@@ -131,6 +136,23 @@ def copy(tmp_path):
     return write
 
 
+@pytest.fixture
+def own(tmp_path):
+    """Write a notebook of one's own from the sources of its cells; the first is tagged."""
+
+    def write(*sources):
+        cells = [nbformat.v4.new_code_cell(source) for source in sources]
+        cells[0].metadata.tags = ["parameters"]
+        notebook = nbformat.v4.new_notebook(cells=cells)
+        notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+        notebook.metadata.kernelspec.language = "python"
+        path = tmp_path / "own.ipynb"
+        nbformat.write(notebook, path)
+        return path
+
+    return write
+
+
 def test_j1_no_parameters_tag_is_refused(copy, sockets):
     path = copy('"parameters"', '"paramaters"')
     with pytest.raises(NotebookError, match="expected one cell with the tag 'parameters', found 0"):
@@ -152,7 +174,10 @@ def test_j3_unknown_parameter_is_refused(copy, sockets):
 
 def run_papermill(tmp_path, *arguments, name="01_runs", cwd=None):
     command = [sys.executable, "-m", "papermill", str(root() / "notebooks" / f"{name}.ipynb")]
-    env = os.environ | {"JUPYTER_PREFER_ENV_PATH": "1"}
+    settings = tmp_path / "ipython" / "profile_default" / "ipython_kernel_config.py"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('c.IPKernelApp.log_level = "ERROR"')  # as the README says
+    env = os.environ | {"JUPYTER_PREFER_ENV_PATH": "1", "IPYTHONDIR": str(tmp_path / "ipython")}
     return subprocess.run(
         [*command, str(tmp_path / "out.ipynb"), "--no-progress-bar", *arguments],
         cwd=cwd or tmp_path, env=env, capture_output=True, text=True, check=False,
@@ -184,47 +209,134 @@ def test_plain_papermill_runs_a_notebook_from_any_folder(tmp_path):
         "-y", "tools: [tool_best, tool_wrong]", name="03_scores",
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-2000:]
+    assert [line.partition(":")[0] for line in run.stderr.splitlines()] == [
+        *("Input Notebook", "Output Notebook", "Executing notebook with kernel")
+    ]
     overall = (tmp_path / "made" / "csv" / "overall-main.csv").read_text()
     assert overall == "rank,tool,score\n1,tool_best,193.75\n3,tool_wrong,0.0\n"
     assert "conflicts: voting" in (tmp_path / "made" / "tables" / "overall-main.tex").read_text()
 
 
+def run_as_jupyterlab(path, folder):
+    """Run a notebook in a kernel with a working directory; return the outputs of its cells."""
+    notebook = nbformat.read(path, as_version=4)
+    resources = {"metadata": {"path": folder}}
+    NotebookClient(notebook, kernel_name="python3", resources=resources).execute()
+    return [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "path",
+    ("path", "folder"),
     [
-        path if path.stem in ("01_runs", "08_certainty") else pytest.param(path, marks=LENGTH)
-        for path in edition_notebooks()
+        (path, folder)
+        if (path.stem, folder) in (("01_runs", "notebooks"), ("08_certainty", "."))
+        else pytest.param(path, folder, marks=LENGTH)
+        for path in list_notebooks()
+        for folder in ("notebooks", ".")
     ],
-    ids=lambda p: p.stem,
+    ids=lambda value: value.stem if isinstance(value, Path) else value,
 )
-def test_a_notebook_runs_from_its_own_folder_as_in_jupyterlab(path):
-    """From notebooks/, top to bottom, without parameters; no warning, nothing written."""
+def test_a_notebook_runs_from_both_folders_as_in_jupyterlab(path, folder):
+    """Top to bottom, without parameters; no warning, nothing written."""
     before = sorted(root().rglob("*.ipynb"))
-    notebook = nbformat.read(path, as_version=4)
-    resources = {"metadata": {"path": path.parent}}
-    NotebookClient(notebook, kernel_name="python3", resources=resources).execute()
-    outputs = [o for c in notebook.cells for o in c.get("outputs", [])]
+    outputs = list(itertools.chain(*run_as_jupyterlab(path, root() / folder)))
     assert outputs
     assert {o.output_type for o in outputs} <= {"execute_result", "display_data"}
     assert sorted(root().rglob("*.ipynb")) == before
 
 
+def png_width(encoded):
+    """Return the width that the header of an encoded png file states."""
+    return int.from_bytes(base64.b64decode(encoded)[16:20], "big")
+
+
 @pytest.mark.slow
-def test_a_notebook_of_ones_own_may_have_other_parameters(tmp_path):
+def test_a_kernel_shows_plain_frames_short_and_figures_sharp(own, tmp_path):
+    shows = own(
+        "import pandas as pd\npd.set_option('display.max_colwidth', 7)  # somebody's own choice",
+        "import vnnanalysis\npd.get_option('display.max_colwidth')",
+        "frame = pd.DataFrame({f'c{i}': [1 / 3, 2e-5, 120.0] for i in range(30)})\nframe",
+        "frame.to_csv(index=False).splitlines()[1] == ','.join(['0.3333333333333333'] * 30)",
+        "from matplotlib.figure import Figure\n"
+        "figure = Figure(figsize=(2, 1))\naxes = figure.subplots()\nfigure",
+        "from vnnanalysis import analysis, display\n"
+        "display.show_figure(analysis.open_analysis(edition='example'), 'plain', figure, 'plain')",
+        "display.show_all([None, display.show_text([])])\ndisplay.show_text([])",
+    )
+    _, [option], [frame], [csv], [figure], [shown], nothing = run_as_jupyterlab(shows, tmp_path)
+    assert option.data["text/plain"] == "7"
+    cells = re.findall("<t[dh]>(.*?)</t[dh]>", frame.data["text/html"])
+    rows = [cells[at : at + 31] for at in range(0, len(cells), 31)]
+    assert rows[0] == ["", *[f"c{i}" for i in range(30)]]
+    assert rows[1:] == [["0", *["0.33"] * 30], ["1", *["2e-05"] * 30], ["2", *["120.00"] * 30]]
+    assert csv.data["text/plain"] == "True"
+    width = figure.metadata["image/png"]["width"]
+    assert png_width(figure.data["image/png"]) // 2 == width > 150
+    assert png_width(shown.data["image/png"]) == 400
+    assert 'width="200"' in shown.data["text/html"]
+    assert nothing == []
+
+
+def test_outside_a_kernel_nothing_is_changed():
+    options = ("max_columns", "max_colwidth", "float_format")
+    before = [pd.get_option(f"display.{name}") for name in options]
+    set_display()
+    assert [pd.get_option(f"display.{name}") for name in options] == before
+    assert before[1:] == [50, None]
+    code = "import sys, vnnanalysis; print({'pandas', 'IPython', 'matplotlib'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "set()\n"
+
+
+@pytest.mark.slow
+def test_equal_runs_give_equal_bytes(own, tmp_path, sockets):
+    path = own("out = None\nn = 1", "from pathlib import Path\nPath(out).name[:-1], n")
+    notebook = nbformat.read(path, as_version=4)
+    notebook.nbformat_minor = 4  # of old, when cells had no ids
+    for cell in notebook.cells:
+        del cell["id"]
+    nbformat.write(notebook, path)
+    made = []
+    for name in ("staging1", "staging2"):
+        given = {"out": str(tmp_path / name), "n": 2}
+        output = tmp_path / f"{name}.ipynb"
+        run_notebook(path, output, given, sockets=sockets, shown_out="reports/ours")
+        made.append(output.read_bytes())
+    assert made[0] == made[1]
+    assert str(tmp_path).encode() not in made[0]
+    executed = nbformat.reads(made[0].decode(), as_version=4)
+    shown = {"out": "reports/ours", "n": 2}
+    assert executed.metadata.papermill == {"parameters": shown, "version": version("papermill")}
+    assert executed.cells[1].source == '# Parameters\nout = "reports/ours"\nn = 2\n'
+    assert executed.cells[2].outputs[0].data["text/plain"] == "('staging', 2)"  # what ran
+    assert [set(cell.metadata) for cell in executed.cells] == [{"tags"}] * 3
+    assert [cell.execution_count for cell in executed.cells] == [1, 2, 3]
+
+
+@pytest.mark.length
+def test_the_readmes_examples_of_papermill_run_as_they_are_printed(tmp_path):
+    blocks = (root() / "README.md").read_text().split("```")[1::2]
+    [block] = [b for b in blocks if "papermill notebooks/" in b]
+    assert {"-p", "-y", "-f"} <= set(block.split())
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "notebooks").symlink_to(root() / "notebooks")
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    run = subprocess.run(
+        ["bash", "-e", "-c", block], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert len(list((tmp_path / "reports").glob("*.ipynb"))) == block.count("papermill notebooks/")
+
+
+@pytest.mark.slow
+def test_a_notebook_of_ones_own_may_have_other_parameters(own, tmp_path):
     """Only names that the notebook itself does not declare are refused."""
-    cells = [
-        nbformat.v4.new_code_cell(
-            "seed = 1\nedition = 'example'", metadata={"tags": ["parameters"]}
-        ),
-        nbformat.v4.new_code_cell(
-            "from vnnanalysis.analysis import open_analysis\n"
-            "open_analysis(edition=edition).tools, seed"
-        ),
-    ]
-    own = nbformat.v4.new_notebook(cells=cells)
-    own.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(own, tmp_path / "own.ipynb")
+    own(
+        "seed = 1\nedition = 'example'",
+        "from vnnanalysis.analysis import open_analysis\n"
+        "open_analysis(edition=edition).tools, seed",
+    )
     command = [sys.executable, "-m", "papermill", "own.ipynb", "out.ipynb", "--no-progress-bar"]
     run = lambda *more: subprocess.run(
         [*command, *more], cwd=tmp_path, capture_output=True, text=True, check=False
@@ -235,6 +347,7 @@ def test_a_notebook_of_ones_own_may_have_other_parameters(tmp_path):
     assert "unknown notebook parameter 'sead': nearest is 'seed'" in wrong.stderr
 
 
+@pytest.mark.length
 @pytest.mark.slow
 def test_j4_our_kernel_is_used_whatever_the_notebook_names(copy, tmp_path, sockets):
     path = copy('"name": "python3"', '"name": "conda-of-somebody"')
@@ -245,14 +358,11 @@ def test_j4_our_kernel_is_used_whatever_the_notebook_names(copy, tmp_path, socke
 
 @pytest.mark.slow
 def test_a_kernel_needs_no_port_and_one_that_never_answers_is_an_error(
-    tmp_path, monkeypatch, sockets
+    own, tmp_path, monkeypatch, sockets
 ):
     asks = "from ipykernel.kernelapp import IPKernelApp\nIPKernelApp.instance().transport"
-    tagged = nbformat.v4.new_code_cell("", metadata={"tags": ["parameters"]})
-    own = nbformat.v4.new_notebook(cells=[tagged, nbformat.v4.new_code_cell(asks)])
-    own.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(own, tmp_path / "own.ipynb")
-    run_notebook(tmp_path / "own.ipynb", tmp_path / "out.ipynb", {}, sockets=sockets)
+    path = own("", asks)
+    run_notebook(path, tmp_path / "out.ipynb", {}, sockets=sockets)
     said = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells[-1].outputs[0]
     assert said.data["text/plain"] == "'ipc'"
     (tmp_path / "kernels" / "mute").mkdir(parents=True)
@@ -261,7 +371,7 @@ def test_a_kernel_needs_no_port_and_one_that_never_answers_is_an_error(
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     monkeypatch.setattr("vnnanalysis.notebooks.KERNEL", "mute")
     with pytest.raises(NotebookError, match="Kernel died before replying"):
-        run_notebook(tmp_path / "own.ipynb", tmp_path / "out.ipynb", {}, sockets=sockets)
+        run_notebook(path, tmp_path / "out.ipynb", {}, sockets=sockets)
 
 
 @pytest.mark.slow
@@ -271,6 +381,9 @@ def test_a_failing_cell_names_notebook_cell_and_error(copy, tmp_path, sockets):
         run_notebook(path, tmp_path / "out.ipynb", {"edition": "example"}, sockets=sockets)
     assert caught.value.name == "01_runs"
     assert caught.value.cell.startswith("cell 5 (sizes = overview.sizess(")
+    kept = nbformat.read(tmp_path / "out.ipynb", as_version=4).metadata.papermill
+    assert kept.exception
+    assert {"start_time", "input_path"} <= set(kept)
 
 
 @pytest.mark.length

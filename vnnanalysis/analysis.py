@@ -109,7 +109,7 @@ def open_analysis(
     lenient: bool = False,
     benchmarks_dir: str | Path | None = None,
     checks: Sequence[str] | str | None = None,
-    rules: str | None = None,
+    rules: str | int | None = None,
     settings: dict[str, Any] | None = None,
     validate: bool = True,
 ) -> Analysis:
@@ -175,7 +175,7 @@ def open_analysis(
     )
     given = {"overhead": overhead, "conflicts": conflicts}
     switches = {name: value for name, value in given.items() if value not in (None, "")}
-    base = read_rules(rules) if rules else contest.edition.rules
+    base = read_rules(str(rules)) if rules else contest.edition.rules
     chosen = base.with_settings(switches | (settings or {}))
     if settings and chosen.easy_sat_tool and "easy_sat_tool" in settings:
         check_known("tool", [chosen.easy_sat_tool], contest.edition.tools)

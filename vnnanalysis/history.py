@@ -28,6 +28,9 @@ SCHEMA = {  # column of `tidy_frame`: its type
 }  # fmt: skip
 
 
+EXAMPLE = "example"
+
+
 @dataclass(frozen=True)
 class History:
     """The judged rows of several editions.
@@ -60,7 +63,7 @@ class History:
 
 
 def parse_editions(text: str) -> list[str]:
-    """Read a choice of editions: ids and ranges, separated by commas, or ``all``.
+    """Read a choice of editions: ids and ranges, separated by commas; ``all``, or ``example``.
 
     Raises
     ------
@@ -83,17 +86,17 @@ def parse_editions(text: str) -> list[str]:
                 raise UsageError(f"editions {part}: the range runs backwards")
             chosen += known[known.index(first) : known.index(last) + 1]
         else:
-            check_known("edition", [part], known)
+            check_known("edition", [part], [*known, EXAMPLE])
             chosen.append(part)
     return sorted(set(chosen))
 
 
 def open_editions(
     *,
-    editions: str = "all",
+    editions: str | int = "all",
     results_root: str | Path | None = None,
     benchmarks_root: str | Path | None = None,
-    rules: str | None = None,
+    rules: str | int | None = None,
     out: str | Path | None = None,
 ) -> History:
     """Read and judge several editions.
@@ -121,20 +124,21 @@ def open_editions(
     limits = find(benchmarks_root) if benchmarks_root else None
     if limits is not None and not limits.is_dir():
         raise UsageError(f"no such folder: {limits}")
+    editions = str(editions)  # of a single year papermill and YAML make a number
     takes_what_there_is = "all" in [part.strip() for part in editions.split(",")]
     chosen, parts, inputs = [], [], list[Path]()
     for name in parse_editions(editions):
         edition = read_edition(name)
-        folder = locate(edition.results, name, root)
-        if folder is None and takes_what_there_is:
-            continue
-        if folder is None:
+        folder = None if name == EXAMPLE else locate(edition.results, name, root)
+        if name != EXAMPLE and folder is None:
+            if takes_what_there_is:
+                continue
             raise UsageError(
                 f"no results of {edition.title} in {root}: expected {edition.results.name}; "
                 f"fetch them with 'vnnanalysis fetch {name}'"
             )
         contest = load_contest(name, folder, benchmarks=_limits(edition, limits))
-        analysis = analyse(contest, read_rules(rules) if rules else contest.edition.rules)
+        analysis = analyse(contest, read_rules(str(rules)) if rules else contest.edition.rules)
         chosen.append(contest.edition)
         inputs += contest.inputs
         parts.append(tidy_frame(contest.edition, analysis.judged))

@@ -9,12 +9,14 @@ import nbformat
 import papermill
 from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
+from papermill.translators import translate_parameters
 from traitlets.config import Config
 
 from vnnanalysis.errors import NotebookError, check_known, nearest
 from vnnanalysis.paths import resource
 
 TAG = "parameters"
+INJECTED = "injected-parameters"  # papermill's tag of the cell it adds
 KERNEL = "python3"
 START_TIMEOUT = 600  # seconds; papermill's 60 are not enough on a machine that is busy
 SOCKET_PATH_LIMIT = 90  # bytes; the shortest limit of a system is 104, with a number behind
@@ -52,8 +54,18 @@ def check_parameters(path: Path, parameters: Mapping[str, Any]) -> None:
         raise NotebookError(path.stem, "parameters", str(error)) from None
 
 
-def run_notebook(path: Path, output: Path, parameters: Mapping[str, Any], *, sockets: Path) -> None:
+def run_notebook(
+    path: Path,
+    output: Path,
+    parameters: Mapping[str, Any],
+    *,
+    sockets: Path,
+    shown_out: str | Path | None = None,
+) -> None:
     """Run a notebook with papermill, in the kernel of this Python, and store the result.
+
+    Equal inputs give equal bytes: a notebook that succeeded carries no times, places or random
+    ids. One that failed keeps all that papermill writes.
 
     Parameters
     ----------
@@ -66,6 +78,9 @@ def run_notebook(path: Path, output: Path, parameters: Mapping[str, Any], *, soc
     sockets : Path
         A folder with a short path for the sockets between notebook and kernel, the caller's to
         remove.
+    shown_out : str or Path, optional
+        What the executed notebook names as its parameter `out`, where it wrote to a folder that
+        is moved later.
 
     Raises
     ------
@@ -89,6 +104,30 @@ def run_notebook(path: Path, output: Path, parameters: Mapping[str, Any], *, soc
         raise NotebookError(path.stem, cell, f"{error} (killed, or out of memory?)") from None
     except RuntimeError as error:  # what jupyter_client raises for a kernel that does not start
         raise NotebookError(path.stem, cell, str(error)) from None
+    moved = {"out": str(shown_out)} if shown_out and "out" in parameters else {}
+    _drop_what_varies(output, nbformat.read(path, as_version=4), {**parameters, **moved})
+
+
+def _drop_what_varies(
+    output: Path, source: nbformat.NotebookNode, parameters: dict[str, Any]
+) -> None:
+    """Rewrite an executed notebook without what differs from run to run.
+
+    That is when, where and how long it ran, the ids of cells that have none in the source, and
+    folders that are moved later, as `parameters` name them.
+    """
+    executed = nbformat.read(output, as_version=4)
+    kept = {cell.get("id") for cell in source.cells}
+    for number, cell in enumerate(executed.cells):
+        for timed in ("papermill", "execution"):
+            cell.metadata.pop(timed, None)
+        if cell.id not in kept:
+            cell.id = f"added-{number}"
+        if INJECTED in cell.metadata.get("tags", []) and parameters:
+            cell.source = translate_parameters(KERNEL, "python", parameters, "Parameters")
+    version = executed.metadata.papermill.version
+    executed.metadata.papermill = {"parameters": parameters, "version": version}
+    output.write_text(nbformat.writes(executed) + "\n", encoding="utf-8", newline="\n")
 
 
 def _connection(sockets: Path, name: str) -> Config:

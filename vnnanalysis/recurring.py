@@ -11,6 +11,8 @@ from vnnanalysis.layouts import INSTANCE, stem_names
 from vnnanalysis.shapley import temporal_shapley
 from vnnanalysis.terms import Result, Verdict
 
+NONE = "no benchmark"  # where none recurs
+
 
 def solved_by_edition(history: History) -> pd.DataFrame:
     """Count what every tool solved in every edition it took part in.
@@ -148,7 +150,7 @@ def progress(history: History, benchmark: str | None = None) -> tuple[str, pd.Da
     Returns
     -------
     str
-        The benchmark; empty if none recurs.
+        The benchmark, or `NONE` if none recurs.
     DataFrame
         Rows: tools; columns: editions; values: percent solved of the edition's instances
         that another edition has too; missing where the tool did not take part.
@@ -157,7 +159,7 @@ def progress(history: History, benchmark: str | None = None) -> tuple[str, pd.Da
     known = list(recurring_benchmarks(history)["benchmark"])
     if benchmark is not None:
         check_known("recurring benchmark", [benchmark], known)
-    chosen = benchmark or next(iter(known), "")
+    chosen = benchmark or next(iter(known), NONE)
     rows = rows[(rows["family"] == chosen) & rows["takes_part"]]
     # an edition that has a benchmark of two years has some instances twice: one counts
     solved = (rows["verdict"] == Verdict.CORRECT).groupby(
