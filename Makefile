@@ -41,6 +41,7 @@ bench: .venv/.ready-dev
 	@echo "bench: speed as ratios"
 	@$(BIN)/python tests/bench.py $(if $(RESULTS),'$(RESULTS)')
 	@$(BIN)/python tests/bench_insight.py $(if $(RESULTS),'$(RESULTS)')
+	@$(BIN)/python tests/bench_explorer.py $(if $(RESULTS),'$(RESULTS)')
 	@$(BIN)/python tests/bench_validate.py '$(or $(RESULTS),../shared/results)' $(if $(ORGANISERS),'$(ORGANISERS)')
 
 fuzz: .venv/.ready-dev
@@ -64,6 +65,8 @@ clean:
 	@echo "installing vnnanalysis into .venv"
 	@$(INSTALL) -c constraints.txt -e . \
 	  || { echo "the tested versions (constraints.txt) cannot be installed here; trying the newest"; $(INSTALL) -e .; }
+	@mkdir -p .venv/etc/ipython # ipykernel 7 warns in every terminal, papermill cannot switch it off
+	@echo 'c.IPKernelApp.log_level = "ERROR"' > .venv/etc/ipython/ipython_kernel_config.py
 	@touch $@
 
 .venv/.ready-dev: .venv/.ready

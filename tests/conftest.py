@@ -27,7 +27,10 @@ def pytest_addoption(parser):
     parser.addoption("--rewrite-golden", action="store_true", help="rewrite tests/golden")
 
 
-LONG_FILES = ("test_report", "test_notebooks", "test_validate", "test_cli_insight", "test_history")
+LONG_FILES = (
+    *("test_report", "test_notebooks", "test_batch", "test_validate", "test_explorer_browser"),
+    *("test_explorer", "test_cli_insight", "test_history"),
+)
 
 
 def pytest_collection_modifyitems(config, items):

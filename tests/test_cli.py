@@ -186,6 +186,7 @@ def test_score_2021_as_published():
     pd.testing.assert_frame_equal(table.round(1), published)
 
 
+@pytest.mark.length
 def test_check_all_says_one_line_per_edition():
     result = run("check", "--all", "--results-root", real_path("results"))
     assert result.exit_code == 0

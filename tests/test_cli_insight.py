@@ -83,6 +83,7 @@ def test_rank_shows(cli, show, columns):
     assert told in cli(*arguments).stdout
 
 
+@pytest.mark.length
 def test_rank_in_other_forms(cli):
     arguments = ("rank", "example", "--replicates", 50, "--format")
     assert len(json.loads(cli(*arguments, "json").stdout)) == 2 * 4

@@ -66,7 +66,7 @@ def tree(tmp_path):
     return tmp_path, run
 
 
-@pytest.mark.slow
+@pytest.mark.length
 def test_the_steps_of_the_readme(tree):
     folder, run = tree
     steps = (root() / "README.md").read_text().partition("## Adding an edition")[2]

@@ -350,7 +350,9 @@ def real_sats(year):
     return contest, {(sat.benchmark, sat.instance, sat.tool): sat for sat in sats}
 
 
-@pytest.mark.parametrize("year", ["2022", "2023", "2024"])
+@pytest.mark.parametrize(
+    "year", ["2022", *(pytest.param(y, marks=pytest.mark.length) for y in ("2023", "2024"))]
+)
 def test_real_counterexamples_against_a_second_validator(year, tmp_path):
     contest, sats = real_sats(year)
     rng = np.random.default_rng(int(year))
@@ -418,7 +420,12 @@ def test_random_counterexamples_against_a_second_validator(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("year", "n_compared", "n_absent"), [("2022", 86, 47), ("2023", 754, 1058), ("2024", 4909, 0)]
+    ("year", "n_compared", "n_absent"),
+    [
+        ("2022", 86, 47),
+        ("2023", 754, 1058),
+        pytest.param("2024", 4909, 0, marks=pytest.mark.length),
+    ],
 )
 def test_every_known_verdict_is_reproduced(cli, year, n_compared, n_absent):
     run = cli("validate", year, "--results", raw_of(year), "--benchmarks", real_path("benchmarks"))

@@ -89,6 +89,7 @@ def real_properties():
     return list(found.values())
 
 
+@pytest.mark.length
 def test_every_real_property_against_the_slow_evaluator():
     """Of the large ones, one of each benchmark at one point; all with ``make fuzz``."""
     rng = np.random.default_rng(4)

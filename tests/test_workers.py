@@ -141,7 +141,9 @@ def test_one_that_never_ends_is_left_after_a_while(tasks, tmp_path, monkeypatch)
     assert measuring() == []
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "how", [pytest.param(signal.SIGKILL, marks=pytest.mark.length), signal.SIGTERM]
+)
 def test_a_run_that_is_ended_leaves_no_process_and_a_whole_cache(tmp_path, how):
     cache = tmp_path / "cache.sqlite"
     environment = dict(os.environ, VNNANALYSIS_CACHE=str(cache))

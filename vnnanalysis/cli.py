@@ -11,6 +11,7 @@ import click
 
 from vnnanalysis import __version__
 from vnnanalysis.analysis import parse_names
+from vnnanalysis.cli_batch import batch
 from vnnanalysis.cli_insight import complementarity, rank
 from vnnanalysis.cli_options import (
     form_option,
@@ -189,6 +190,24 @@ def report(settings: tuple[str, ...], out: Path | None, force: bool, **options: 
     click.echo(f"{built / 'index.html'}")
 
 
+@main.command()
+@shared_options
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE",
+              help="The page; reports/<edition and variant>-explorer.html by default.")  # fmt: skip
+def explorer(settings: tuple[str, ...], out: Path | None, **options: Any) -> None:
+    """Write one page to explore the results in a browser, without the rest of a report."""
+    from vnnanalysis.explorer import write_explorer
+
+    name = _report_name(options["edition"], parse_settings(settings), options)
+    path = out or Path("reports") / f"{name}-explorer.html"
+    analysis = opened(settings, options)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        click.echo(write_explorer(analysis, path))
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
 def _report_name(edition: str, chosen: dict[str, str], options: dict[str, Any]) -> str:
     """Name the report after the edition and the rules; a selection adds a checksum."""
     path = Path(edition)
@@ -209,6 +228,7 @@ def _report_name(edition: str, chosen: dict[str, str], options: dict[str, Any]) 
     return slug("-".join(parts))
 
 
+main.add_command(batch)
 main.add_command(complementarity)
 main.add_command(rank)
 main.add_command(fetch)
