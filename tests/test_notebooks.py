@@ -230,7 +230,7 @@ def run_as_jupyterlab(path, folder):
     ("path", "folder"),
     [
         (path, folder)
-        if (path.stem, folder) in (("01_runs", "notebooks"), ("08_certainty", "."))
+        if (path.stem, folder) in (("01_runs", "notebooks"), ("02_verdicts", "."))
         else pytest.param(path, folder, marks=LENGTH)
         for path in list_notebooks()
         for folder in ("notebooks", ".")

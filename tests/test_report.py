@@ -338,6 +338,7 @@ def test_the_earlier_report_comes_back_if_the_new_one_cannot_be_put_in_place(tmp
     assert (target / "manifest.json").read_text() == "{}"
 
 
+@pytest.mark.length
 def test_a_terminated_build_cleans_up(tmp_path, sockets):
     command = [sys.executable, "-m", "vnnanalysis.cli", "report", "example", "--out", "made"]
     env = os.environ | {"TMPDIR": str(sockets)}
