@@ -16,6 +16,7 @@ from typing import Any
 from vnnanalysis.errors import NotebookError
 from vnnanalysis.notebooks import run_notebook
 
+WAKE_S = 0.5
 DIED = "ended before it was done (killed?)"
 
 Failure = tuple[str, ...] | None  # the parts of a NotebookError
@@ -118,7 +119,8 @@ def _run_until_one_dies(
         except BrokenProcessPool:
             suspects += running.values()
             return
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
+        # not for ever: a Ctrl-C that another thread is told of is acted upon when this one wakes
+        for future in wait(running, timeout=WAKE_S, return_when=FIRST_COMPLETED).done:
             job = running.pop(future)
             try:
                 failure = future.result()
