@@ -1,8 +1,10 @@
 import dataclasses
+import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import real_path
+from conftest import raw_row, real_path
 
 from vnnanalysis.editions import (
     About,
@@ -397,3 +399,23 @@ def test_participants_without_rows_are_told(tidy):
     problems = load_contest(str(path)).problems
     told = problems[["value", "problem"]].to_numpy().tolist()
     assert told == [["b", "a participant of y without a row there"]]
+
+
+def test_an_edition_may_come_with_its_results(raw_edition):
+    """Folders beside the edition's file are read without being named; a named one goes first."""
+    own = '[source]\nfolder = "results"\n[benchmark_source]\nfolder = "limits"\n'
+    row = raw_row("acas", "onnx/n.onnx", "vnnlib/p.vnnlib", "sat")
+    path, folder = raw_edition({"a": row}, more=own)
+    limits = Path(path).parent / "limits" / "benchmarks" / "acas" / "instances.csv"
+    limits.parent.mkdir(parents=True)
+    limits.write_text("onnx/n.onnx,vnnlib/p.vnnlib,17\n")
+    assert load_contest(path).runs[["result", "timeout_s"]].to_numpy().tolist() == [["sat", 17.0]]
+    other = shutil.copytree(folder, folder.with_name("other"))
+    (other / "a.csv").write_text((other / "a.csv").read_text().replace("sat", "unsat"))
+    assert load_contest(path, other).runs["result"].tolist() == ["unsat"]
+    shutil.rmtree(folder)
+    with pytest.raises(UsageError, match=r"no results of Small: expected them in .*/results$"):
+        load_contest(path)
+    Path(path).write_text(Path(path).read_text().replace('folder = "results"', "folder = 3"))
+    with pytest.raises(SchemaError, match=r"folder in \[source\]: expected a text, found 3"):
+        load_contest(path)

@@ -54,10 +54,11 @@ class Skip:
 
 @dataclass(frozen=True)
 class Source:
-    """A git repository, and the commit whose files an edition was made with."""
+    """A git repository, and the commit whose files an edition was made with; or a folder."""
 
     repository: str = ""  # owner/name
     commit: str = ""
+    folder: str = ""  # beside the edition's file, where the files come with it
 
     @property
     def name(self) -> str:
@@ -174,6 +175,10 @@ class Edition:
         if track == ALL_TRACKS:
             return self.benchmarks
         return tuple(b for b in self.benchmarks if (b in self.scored) == (track == SCORED))
+
+    def own_folder(self, source: Source) -> Path | None:
+        """Return the folder of a source whose files come with the edition's file; or None."""
+        return self.path.parent / source.folder if source.folder else None
 
     def name(self, tool: str) -> str:
         """Return a tool's name as printed.

@@ -26,7 +26,7 @@ from vnnanalysis.terms import Result, Tolerance
 _KEYS = {
     "": "title remarks source benchmark_source layout rules variants verdicts tracks skips "
     "participants overhead_modes statistics benchmarks tools report",
-    "source": "repository commit",
+    "source": "repository commit folder",
     "layout": "files kind benchmark_id start_up_only labels timeout_s networks categories unlisted",
     "verdicts": "tolerance origin",
     "tracks": "benchmarks unscored scored",
@@ -40,7 +40,7 @@ _KINDS = ("competition", "problems")
 
 _LISTS = ("files", "start_up_only", "benchmarks", "unscored", "authors")
 _TEXTS = ("title", "repository", "commit", "kind", "benchmark_id", "unlisted", "origin", "tool",
-          "benchmark", "network", "reason", "display", "family", "file", "application",
+          "benchmark", "folder", "network", "reason", "display", "family", "file", "application",
           "network_types", "largest_file", "event", "date", "abstract")  # fmt: skip
 
 

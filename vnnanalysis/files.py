@@ -36,10 +36,13 @@ def results_folder(edition: Edition, results: str | Path | None) -> Path:
     UsageError
         If it does not exist, saying what to fetch.
     """
-    folder = find(results) if results else raw_folder() / edition.results.name
+    source = edition.results
+    own = edition.own_folder(source) or raw_folder() / source.name
+    folder = find(results) if results else own
     if folder.is_dir() if results else has_files(folder):
         return folder
-    source = edition.results
+    if source.folder:
+        raise UsageError(f"no results of {edition.title}: expected them in {folder}")
     if not source.repository:
         raise UsageError(f"no results of {edition.title}: name their folder with --results")
     raise UsageError(

@@ -154,9 +154,11 @@ def load_contest(
 
 
 def benchmark_folder(edition: Edition, given: str | Path | None) -> Path | None:
-    """Return the folder with benchmark files: the one given, or what was fetched; or None."""
+    """Return the folder with benchmark files: given, the edition's own, or fetched; or None."""
     if given is not None:
         return find(given)
+    if edition.benchmark_files.folder:
+        return edition.own_folder(edition.benchmark_files)
     fetched = raw_folder() / edition.benchmark_files.name
     return fetched if edition.benchmark_files.name and has_files(fetched) else None
 
