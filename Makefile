@@ -3,6 +3,7 @@
 # make golden   rewrite tests/golden     make bench   speed, as ratios; not part of the tests
 #               (ORGANISERS=<their SCORING folder>: against their validator of counterexamples)
 # make fuzz     properties and counterexamples against second methods, at length; a report twice
+# make example  run the competition of data/example again: benchmarks, then all tools (8 minutes)
 # make clean    remove what was built (not .venv)
 # Needs Python 3.11 or newer and make; sets up .venv by itself.
 
@@ -14,7 +15,7 @@ ORGANISERS ?=
 OPTIONS ?=
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: report test lint golden bench fuzz clean help
+.PHONY: report example test lint golden bench fuzz clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +24,11 @@ help:
 report: .venv/.ready
 	@echo "report: $(EDITION) -> reports/ (run times of the stages follow)"
 	@$(BIN)/vnnanalysis report $(EDITION) $(if $(RESULTS),--results '$(RESULTS)') $(OPTIONS)
+
+example: .venv/.ready
+	@echo "example: benchmarks, then every tool on every instance; rewrites data/example"
+	@$(BIN)/python data/example/make_benchmarks.py
+	@$(BIN)/python data/example/run.py
 
 test: .venv/.ready-dev
 	@echo "test: all tests, two at a time; those on real data need ../shared or VNNANALYSIS_REAL_DATA"

@@ -19,6 +19,7 @@ from vnnanalysis.paths import root
 # Tests leave the user's own measurements alone.
 os.environ["VNNANALYSIS_CACHE"] = str(Path(tempfile.mkdtemp(prefix="vnnanalysis-")) / "c.sqlite")
 
+INVENTED = str(Path(__file__).parent / "fixtures" / "invented" / "invented.csv")
 REAL = Path(os.environ.get("VNNANALYSIS_REAL_DATA", root().parent / "shared"))
 REQUIRED = os.environ.get("VNNANALYSIS_REQUIRE_REAL_DATA") == "1"
 
@@ -81,14 +82,14 @@ def contest_of_year(edition: str) -> Contest:
 
 
 @pytest.fixture(scope="session")
-def example() -> Contest:
-    """The embedded example contest."""
-    return load_contest("example")
+def invented() -> Contest:
+    """The invented contest."""
+    return load_contest(INVENTED)
 
 
 @pytest.fixture(scope="session")
-def example_analysis() -> Analysis:
-    return open_analysis(edition="example")
+def invented_analysis() -> Analysis:
+    return open_analysis(edition=INVENTED)
 
 
 @pytest.fixture(scope="session")

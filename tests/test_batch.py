@@ -19,7 +19,7 @@ from urllib.parse import unquote
 import nbformat
 import pandas as pd
 import pytest
-from conftest import raw_of
+from conftest import INVENTED, raw_of
 
 from vnnanalysis import batch_grid
 from vnnanalysis.analysis import analyse, open_analysis
@@ -28,10 +28,9 @@ from vnnanalysis.batch_grid import read_grid
 from vnnanalysis.comparison import comparison, comparison_page, scores_and_ranks
 from vnnanalysis.errors import RawDataError, SchemaError, UsageError
 from vnnanalysis.manifest import is_current
-from vnnanalysis.paths import resource
 
 pytestmark = pytest.mark.slow
-EXAMPLE = 'out = "made"\neditions = ["example"]\nconflicts = ["voting", "odd-one-out"]\n'
+TWO_RULES = f'out = "made"\neditions = ["{INVENTED}"]\nconflicts = ["voting", "odd-one-out"]\n'
 TINY = """
 import json, os, time
 from pathlib import Path
@@ -73,8 +72,8 @@ def write_tiny(folder):
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
     nbformat.write(made, folder / "tiny.ipynb")
-    for name in ("example.csv", "example.toml"):
-        shutil.copy(resource("data", "example", name), folder / name.replace("example", "own"))
+    for suffix in (".csv", ".toml"):
+        shutil.copy(Path(INVENTED).with_suffix(suffix), folder / f"own{suffix}")
     (folder / "grid.toml").write_text(
         'out = "made"\neditions = ["own.csv"]\nconflicts = ["voting", "ignore"]\n'
     )
@@ -97,9 +96,9 @@ def outcomes(stdout):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The example under two policies, run by the command line."""
+    """The invented contest under two policies, run by the command line."""
     folder = tmp_path_factory.mktemp("grid")
-    (folder / "grid.toml").write_text(EXAMPLE + 'notebooks = ["03_scores"]\n')
+    (folder / "grid.toml").write_text(TWO_RULES + 'notebooks = ["03_scores"]\n')
     command = [sys.executable, "-m", "vnnanalysis.cli", "batch", str(folder / "grid.toml")]
     run = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
@@ -115,22 +114,22 @@ def test_the_table_of_outcomes(made):
         *("Edition", "Overhead", "Conflicts", "Track", "Notebook", "Outcome", "Seconds", "Problem")
     ]
     assert re.fullmatch(
-        r"example  multi     voting       all    03_scores  done +\d+\.\d", lines[3]
+        r"invented  multi     voting       all    03_scores  done +\d+\.\d", lines[3]
     )
     assert lines[-1] == str(folder / "comparison.html")
     assert (folder / OUTCOMES).read_text() == (
         "edition,overhead,conflicts,track,notebook,outcome,problem\n"
-        "example,multi,voting,all,03_scores,done,\n"
-        "example,multi,odd-one-out,all,03_scores,done,\n"
+        "invented,multi,voting,all,03_scores,done,\n"
+        "invented,multi,odd-one-out,all,03_scores,done,\n"
     )
 
 
 def test_where_things_are(made):
     folder, _ = made
     assert {path.name for path in folder.iterdir()} == {
-        *(".lock", "comparison.csv", "comparison.html", OUTCOMES, "example")
+        *(".lock", "comparison.csv", "comparison.html", OUTCOMES, "invented")
     }
-    run = folder / "example" / "multi-voting-all" / "03_scores"
+    run = folder / "invented" / "multi-voting-all" / "03_scores"
     assert {path.name for path in run.iterdir()} == {
         *("03_scores.ipynb", "csv", "figures", "tables", "manifest.json")
     }
@@ -147,11 +146,10 @@ def test_every_score_is_that_of_the_runs(made):
     compared = pd.read_csv(folder / "comparison.csv")
     assert list(compared) == ["edition", "track", "overhead", "conflicts", "rank", "tool", "score"]
     for conflicts, rows in compared.groupby("conflicts"):
-        csv = (
-            folder / "example" / f"multi-{conflicts}-all" / "03_scores" / "csv" / "overall-main.csv"
-        )
+        run = folder / "invented" / f"multi-{conflicts}-all" / "03_scores"
         own = rows[["rank", "tool", "score"]].reset_index(drop=True)
-        pd.testing.assert_frame_equal(own, pd.read_csv(csv), check_exact=True)
+        csv = pd.read_csv(run / "csv" / "overall-main.csv")
+        pd.testing.assert_frame_equal(own, csv, check_exact=True)
     assert len(compared) == 8
 
 
@@ -180,7 +178,7 @@ def test_the_page_stands_alone_and_shows_the_scores(made):
     page = _Page(text)
     assert "<script" not in text
     assert len(set(page.ids)) == len(page.ids)
-    assert page.images == ["Example contest, track main: ranks under every rule variant"]
+    assert page.images == ["Invented contest, track main: ranks under every rule variant"]
     for link in page.links:
         if link.startswith("#"):
             assert link[1:] in page.ids
@@ -189,7 +187,7 @@ def test_the_page_stands_alone_and_shows_the_scores(made):
             assert image.count(b"<svg") == 1
         else:
             assert (folder / unquote(link)).exists(), link
-    assert "example/multi-voting-all/03_scores/03_scores.ipynb" in page.links
+    assert "invented/multi-voting-all/03_scores/03_scores.ipynb" in page.links
     compared = pd.read_csv(folder / "comparison.csv")
     [best] = compared.loc[
         (compared["tool"] == "tool_best") & (compared["conflicts"] == "voting"), "score"
@@ -384,7 +382,7 @@ def test_what_an_edition_cannot_have_is_told_before_anything_runs(grid, tidy, mo
 
 def test_a_bad_row_is_told_before_anything_runs(grid, tidy):
     tidy(ROWS + "c,one,i,mabye,1\n", "mine.csv")
-    read = grid('out = "made"\neditions = ["example", "mine.csv"]\n')
+    read = grid(f'out = "made"\neditions = ["{INVENTED}", "mine.csv"]\n')
     with pytest.raises(RawDataError, match=r"mine.csv, line 4, column 4 \(result\)"):
         run_batch(read)
     assert not read.out.exists()
@@ -393,7 +391,7 @@ def test_a_bad_row_is_told_before_anything_runs(grid, tidy):
 def test_scores_of_several_editions_and_tracks(grid, contest_2021):
     """Each edition is read once, and no ranking stands there twice."""
     read = grid(
-        'out = "made"\neditions = ["example", "2021"]\noverhead = ["single", "none"]\n'
+        f'out = "made"\neditions = ["{INVENTED}", "2021"]\noverhead = ["single", "none"]\n'
         'conflicts = ["voting", "ignore"]\ntracks = ["all", "main", "unscored"]\n'
         f'notebooks = ["03_scores"]\n[results]\n2021 = "{raw_of("2021")}"\n'
     )
@@ -410,7 +408,7 @@ def test_scores_of_several_editions_and_tracks(grid, contest_2021):
         own = analyse(contest_2021, rules).overall
         columns = list(own.columns)
         pd.testing.assert_frame_equal(rows[columns].reset_index(drop=True), own, check_exact=True)
-    assert set(frame["edition"]) == {"example", "2021"}
+    assert set(frame["edition"]) == {"invented", "2021"}
 
 
 def test_a_page_without_scored_benchmarks(grid):
@@ -446,12 +444,15 @@ def test_the_example_grid_of_the_help_twice_with_equal_bytes(tmp_path, cli):
     before = files(tmp_path / "reports" / "grid")
     assert cli("batch", tmp_path / "grid.toml", "--force").returncode == 0
     assert files(tmp_path / "reports" / "grid") == before
-    own = pd.read_csv(
-        tmp_path / "reports/grid/example/single-voting-all/03_scores/csv/overall-main.csv"
-    )
-    settings = {"overhead": "single", "conflicts": "voting", "incorrect_points": -150}
-    again = open_analysis(edition="example", settings=settings).overall.drop(columns="track")
-    pd.testing.assert_frame_equal(own, again, check_exact=True)
+    settings = {"overhead": "single", "conflicts": "per-tool", "incorrect_points": -100}
+    overall = open_analysis(edition="example", settings=settings).overall
+    made = tmp_path / "reports/grid/example/single-per-tool-all/03_scores/csv"
+    tracks = {path.stem.removeprefix("overall-") for path in made.glob("overall-*.csv")}
+    assert tracks == set(overall["track"])
+    for track, rows in overall.groupby("track"):
+        again = rows.drop(columns="track").reset_index(drop=True)
+        own = pd.read_csv(made / f"overall-{track}.csv")
+        pd.testing.assert_frame_equal(own, again, check_exact=True)
 
 
 @pytest.mark.length
@@ -479,7 +480,7 @@ def test_24_runs_of_2021_twice_with_equal_bytes(tmp_path, cli):
 @pytest.mark.length
 def test_a_bad_value_fails_in_the_notebook_that_has_it(tmp_path, cli):
     (tmp_path / "grid.toml").write_text(
-        'out = "made"\neditions = ["example"]\nnotebooks = ["06_report", "08_certainty"]\n'
+        f'out = "made"\neditions = ["{INVENTED}"]\nnotebooks = ["06_report", "08_certainty"]\n'
         '[parameters]\nmissing = "sometimes"\n'
     )
     run = cli("batch", tmp_path / "grid.toml")
@@ -511,7 +512,7 @@ def test_the_folder_of_results_is_named_where_it_is_not_there(tmp_path, cli):
     ],
 )
 def test_a_wrong_parameter_is_told_with_its_own_line(tmp_path, cli, line, told):
-    head = 'out = "made"\neditions = ["example"]\n[parameters]\nlenient = false\n'
+    head = f'out = "made"\neditions = ["{INVENTED}"]\n[parameters]\nlenient = false\n'
     (tmp_path / "grid.toml").write_text(f"{head}{line}\n")
     run = cli("batch", tmp_path / "grid.toml")
     assert run.returncode == 1
@@ -520,7 +521,7 @@ def test_a_wrong_parameter_is_told_with_its_own_line(tmp_path, cli, line, told):
 
 @pytest.mark.parametrize(("out", "told"), [("a\\u0000b", "no path"), ("x" * 300, "too long")])
 def test_a_folder_that_cannot_be_is_told(tmp_path, cli, out, told):
-    (tmp_path / "grid.toml").write_text(f'out = "{out}"\neditions = ["example"]\n')
+    (tmp_path / "grid.toml").write_text(f'out = "{out}"\neditions = ["{INVENTED}"]\n')
     run = cli("batch", tmp_path / "grid.toml")
     assert run.returncode == 1
     assert told in run.stderr

@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from conftest import INVENTED
 
 from vnnanalysis.batch_grid import read_grid
 from vnnanalysis.cli_batch import EXAMPLE
@@ -11,6 +12,7 @@ from vnnanalysis.paths import root
 from vnnanalysis.toml_file import line_of
 
 SMALL = 'out = "o"\neditions = ["example"]\n'
+INVENTED_GRID = f'out = "o"\neditions = ["{INVENTED}"]\n'
 
 
 @pytest.fixture
@@ -54,9 +56,9 @@ def test_the_grid_is_the_product_in_the_order_of_the_file(grid, tmp_path):
 )
 def test_what_is_left_out_is_the_editions_own(grid, rules, own):
     more = f"[parameters]\nrules = {rules}\n" if rules else ""
-    read = grid(SMALL + 'notebooks = ["03_scores"]\n' + more)
+    read = grid(INVENTED_GRID + 'notebooks = ["03_scores"]\n' + more)
     [run] = read.runs
-    assert run.variant == ("example", *own, "all")
+    assert run.variant == ("invented", *own, "all")
 
 
 def test_all_notebooks_but_that_of_several_editions(grid):
@@ -68,9 +70,9 @@ def test_all_notebooks_but_that_of_several_editions(grid):
 
 def test_a_parameter_is_for_the_notebooks_that_have_it(grid):
     read = grid(SMALL + 'notebooks = ["03_scores", "08_certainty"]\n'
-                "[parameters]\nseed = 7\ntools = \"tool_best\"\n")  # fmt: skip
+                "[parameters]\nseed = 7\ntools = \"mine\"\n")  # fmt: skip
     assert read.parameters == {
-        "03_scores": {"tools": "tool_best"}, "08_certainty": {"seed": 7, "tools": "tool_best"},
+        "03_scores": {"tools": "mine"}, "08_certainty": {"seed": 7, "tools": "mine"},
     }  # fmt: skip
 
 
@@ -139,8 +141,8 @@ WRONG = {
         "line 3: unknown value for conflicts 'vote': nearest is 'voting'",
     ),
     "track": (
-        SMALL + 'tracks = ["all",\n"mian"]\n',
-        "line 4: unknown track of example 'mian': nearest is 'main'",
+        INVENTED_GRID + 'tracks = ["all",\n"mian"]\n',
+        "line 4: unknown track of invented 'mian': nearest is 'main'",
     ),
     "notebook": (
         SMALL + 'notebooks = ["3_scores"]\n',
@@ -156,8 +158,8 @@ WRONG = {
         r"line 4: unknown edition in \[results\] '2O21': nearest is 'example'",
     ),
     "results of a csv": (
-        SMALL + '[results]\nexample = "."\n',
-        r"line 4: \[results\]: example has no folder",
+        INVENTED_GRID + f'[results]\n"{INVENTED}" = "."\n',
+        r"line 4: \[results\]: .*invented\.csv has no folder",
     ),
     "no folder": (
         'out = "o"\neditions = ["2021"]\n[results]\n2021 = "gone"\n',
@@ -240,10 +242,10 @@ def test_a_byte_order_mark_and_windows_line_ends(grid):
 def test_the_example_of_the_help(grid):
     read = grid(EXAMPLE)
     assert [run.variant[1:] for run in read.runs] == [
-        ("single", "voting", "all"), ("single", "ignore", "all"),
-        ("multi", "voting", "all"), ("multi", "ignore", "all"),
+        ("single", "per-tool", "all"), ("single", "ignore", "all"),
+        ("none", "per-tool", "all"), ("none", "ignore", "all"),
     ]  # fmt: skip
-    assert read.runs[0].parameters["settings"] == {"incorrect_points": -150}
+    assert read.runs[0].parameters["settings"] == {"incorrect_points": -100}
 
 
 def test_lines_of_keys_and_values():

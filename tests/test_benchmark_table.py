@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import contest_of_year, real_path
+from conftest import INVENTED, contest_of_year, real_path
 from small_nets import Contest, linear
 
 from vnnanalysis.analysis import analyse, open_analysis
@@ -95,7 +95,7 @@ def test_what_is_printed(toy):
 
 
 def test_a_selection_and_a_tidy_file():
-    analysis = open_analysis(edition="example", benchmarks=["toy_cnn", "toy_extra"])
+    analysis = open_analysis(edition=INVENTED, benchmarks=["toy_cnn", "toy_extra"])
     table = benchmark_overview(analysis)
     assert table["benchmark"].tolist() == ["toy_cnn", "toy_extra"]
     assert table["networks"].isna().all()  # a tidy file names none

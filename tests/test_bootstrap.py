@@ -70,10 +70,10 @@ def test_each_replicate_is_the_score_of_the_drawn_instances(contest_2021, settin
     assert len(got.tools) == 13
 
 
-def test_benchmarks_are_drawn_too(example):
+def test_benchmarks_are_drawn_too(invented):
     """A benchmark drawn twice counts twice, its instances drawn anew each time."""
-    edition, rules = example.edition, example.edition.rules
-    judged = judge(example.runs, edition, rules, example.checks)
+    edition, rules = invented.edition, invented.edition.rules
+    judged = judge(invented.runs, edition, rules, invented.checks)
     names = [b for b in edition.benchmarks if b in edition.scored]
     track = edition.track_of(names[0])
     n, seed = 40, 2
@@ -165,10 +165,10 @@ def test_equal_scores_are_broken_by_time_where_the_rules_say_so(tidy):
         assert (got.ranks["own"] == ranks).all()
 
 
-def test_a_variant_without_a_tool_moves_nobody(example):
+def test_a_variant_without_a_tool_moves_nobody(invented):
     """In one of two variants a tool takes part in nothing: it is last, and counts for nobody."""
-    edition, rules = example.edition, example.edition.rules
-    judged = judge(example.runs, edition, rules, example.checks)
+    edition, rules = invented.edition, invented.edition.rules
+    judged = judge(invented.runs, edition, rules, invented.checks)
     gone = judged.assign(
         takes_part=judged["takes_part"] & (judged["tool"] != "tool_best"),
         points=judged["points"].mask(judged["tool"] == "tool_best", 0),

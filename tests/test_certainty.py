@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import contest_of_year
+from conftest import INVENTED, contest_of_year
 
 from vnnanalysis import certainty as sure
 from vnnanalysis import story
@@ -192,27 +192,27 @@ def test_benchmarks_without_a_ranking():
     ]
 
 
-def test_rules_that_are_no_listed_variant_come_first(example):
-    rules = example.edition.rules.with_settings({"conflicts": "all-unsat"})
-    found = sure.assess(analyse(example, rules), replicates=20)
+def test_rules_that_are_no_listed_variant_come_first(invented):
+    rules = invented.edition.rules.with_settings({"conflicts": "all-unsat"})
+    found = sure.assess(analyse(invented, rules), replicates=20)
     assert found.own.endswith("all-unsat")
     assert next(iter(found.judged)) == found.own
-    assert len(found.judged) == len(example.edition.variant_grid()) + 1
+    assert len(found.judged) == len(invented.edition.variant_grid()) + 1
     shifts = sure.shift_table(found)
     assert (shifts.loc[shifts["variant"] == found.own, "shift"] == 0).all()
 
 
-def test_a_tool_outside_the_competition_is_in_every_table(example, tidy):
+def test_a_tool_outside_the_competition_is_in_every_table(invented, tidy):
     text = "tool,benchmark,instance,result,time_s\n"
-    rows = example.runs[(example.runs["tool"] == "tool_best") & ~example.runs["is_test"]]
+    rows = invented.runs[(invented.runs["tool"] == "tool_best") & ~invented.runs["is_test"]]
     text += "".join(
         f"mine,{r.benchmark},{r.instance},{r.result},{r.run_s}\n" for r in rows.itertuples()
     )
-    analysis = open_analysis(edition="example", extra=str(tidy(text, "mine.csv")))
+    analysis = open_analysis(edition=INVENTED, extra=str(tidy(text, "mine.csv")))
     found = sure.assess(analysis, replicates=50)
     for table in (sure.interval_table(found), sure.pair_table(found), sure.shift_table(found)):
         assert "mine" in set(table["tool"]) | set(table.get("other", []))
-    without = sure.assess(open_analysis(edition="example"), replicates=50)
+    without = sure.assess(open_analysis(edition=INVENTED), replicates=50)
     ours = sure.interval_table(found)
     kept = ours[ours["tool"] != "mine"].drop(columns="group").reset_index(drop=True)
     theirs = sure.interval_table(without).drop(columns="group")
@@ -229,15 +229,15 @@ def test_a_tool_outside_the_competition_is_in_every_table(example, tidy):
         ({"missing": "none"}, "missing: expected zero or common, found 'none'"),
     ],
 )
-def test_wrong_parameters(example_analysis, options, message):
+def test_wrong_parameters(invented_analysis, options, message):
     with pytest.raises(UsageError, match=message):
-        sure.assess(example_analysis, **options)
+        sure.assess(invented_analysis, **options)
 
 
-def test_equal_seeds_give_equal_tables(example_analysis):
-    one, two = (sure.interval_table(sure.assess(example_analysis, replicates=40)) for _ in "ab")
+def test_equal_seeds_give_equal_tables(invented_analysis):
+    one, two = (sure.interval_table(sure.assess(invented_analysis, replicates=40)) for _ in "ab")
     assert one.equals(two)
-    other = sure.interval_table(sure.assess(example_analysis, replicates=40, seed=9))
+    other = sure.interval_table(sure.assess(invented_analysis, replicates=40, seed=9))
     assert not np.array_equal(one["score_low"], other["score_low"])
 
 

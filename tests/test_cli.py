@@ -7,7 +7,7 @@ import sys
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from conftest import real_path
+from conftest import INVENTED, real_path
 
 from vnnanalysis.cli import main
 from vnnanalysis.scoring import BENCHMARK_COLUMNS, INSTANCE_COLUMNS
@@ -26,20 +26,20 @@ def run(*arguments):
     ],
 )
 def test_score_in_every_format(by, columns, n_rows):
-    csv = run("score", "example", "--by", by, "--format", "csv")
+    csv = run("score", INVENTED, "--by", by, "--format", "csv")
     assert csv.exit_code == 0
     assert csv.stdout.splitlines()[0] == ",".join(columns)
     assert len(pd.read_csv(io.StringIO(csv.stdout))) == n_rows
-    records = json.loads(run("score", "example", "--by", by, "--format", "json").stdout)
+    records = json.loads(run("score", INVENTED, "--by", by, "--format", "json").stdout)
     assert [list(record) for record in records] == [columns] * n_rows
-    assert r"\toprule" in run("score", "example", "--by", by, "--format", "latex").stdout
-    assert "Example contest" in run("score", "example", "--by", by).stdout
+    assert r"\toprule" in run("score", INVENTED, "--by", by, "--format", "latex").stdout
+    assert "Invented contest" in run("score", INVENTED, "--by", by).stdout
 
 
 def test_latex_of_two_variants_has_two_labels():
-    latex = run("score", "example", "--set", "conflicts=voting", "--format", "latex").stdout
-    assert r"\label{tab:example-multi-voting-overall}" in latex
-    assert r"\label{tab:example-overall}" in run("score", "example", "--format", "latex").stdout
+    latex = run("score", INVENTED, "--set", "conflicts=voting", "--format", "latex").stdout
+    assert r"\label{tab:invented-multi-voting-overall}" in latex
+    assert r"\label{tab:invented-overall}" in run("score", INVENTED, "--format", "latex").stdout
 
 
 def test_columns_are_the_documented_ones():
@@ -52,7 +52,7 @@ def test_columns_are_the_documented_ones():
 
 
 def test_set_track_and_selection():
-    out = run("score", "example", "--set", "conflicts=ignore", "--set", "overhead=single",
+    out = run("score", INVENTED, "--set", "conflicts=ignore", "--set", "overhead=single",
               "--track", "main", "--only", "toy_cnn", "--tools", "tool_wrong,tool_sound",
               "--format", "csv").stdout  # fmt: skip
     # toy_cnn single, c5 ignored: best 34, sound 34, wrong 22
@@ -66,21 +66,21 @@ def test_set_track_and_selection():
     ("arguments", "expected"),
     [
         (["score", "exmple"], "unknown edition 'exmple': nearest is 'example'"),
-        (["score", "example", "--set", "overhead"], "expected NAME=VALUE, such as overhead=single"),
-        (["score", "example", "--set", "ovrhead=single"], "nearest is 'overhead'"),
-        (["score", "example", "--set", "overhead=simple"], "nearest is 'single'"),
-        (["score", "example", "--track", "regular"], "unknown track 'regular'"),
-        (["score", "example", "--only", "toy_can"], "nearest is 'toy_cnn'"),
-        (["score", "example", "--benchmarks", "none"], "limits of a tidy file are its own"),
-        (["score", "example", "--tools", "best"], "nearest is 'tool_best'"),
-        (["score", "example", "--extra", "none.csv"], "no such file"),
+        (["score", INVENTED, "--set", "overhead"], "expected NAME=VALUE, such as overhead=single"),
+        (["score", INVENTED, "--set", "ovrhead=single"], "nearest is 'overhead'"),
+        (["score", INVENTED, "--set", "overhead=simple"], "nearest is 'single'"),
+        (["score", INVENTED, "--track", "regular"], "unknown track 'regular'"),
+        (["score", INVENTED, "--only", "toy_can"], "nearest is 'toy_cnn'"),
+        (["score", INVENTED, "--benchmarks", "none"], "limits of a tidy file are its own"),
+        (["score", INVENTED, "--tools", "best"], "nearest is 'tool_best'"),
+        (["score", INVENTED, "--extra", "none.csv"], "no such file"),
         (["score", "2021", "--results", "none"], "expected a checkout of stanleybak"),
-        (["check", "example"], "no published figures of Example contest"),
-        (["report", "example", "--set", "tie=1"], "unknown rule setting 'tie': nearest is 'tie_s'"),
-        (["score", "example", "--set", "correct_points=99999999999999999999"], "at most 1000000"),
-        (["score", "example", "--rules", "2012"], "unknown edition for --rules '2012'"),
-        (["score", "example", "--rules", "2025-zerro"], "unknown word for a rule 'zerro': nearest"),
-        (["score", "example", "--checks", "none.csv"], "no such file"),
+        (["check", INVENTED], "no published figures of Invented contest"),
+        (["report", INVENTED, "--set", "tie=1"], "unknown rule setting 'tie': nearest is 'tie_s'"),
+        (["score", INVENTED, "--set", "correct_points=99999999999999999999"], "at most 1000000"),
+        (["score", INVENTED, "--rules", "2012"], "unknown edition for --rules '2012'"),
+        (["score", INVENTED, "--rules", "2025-zerro"], "unknown word for a rule 'zerro': nearest"),
+        (["score", INVENTED, "--checks", "none.csv"], "no such file"),
         (["check"], "name one edition, or --all"),
         (["check", "2021", "--all"], "name one edition, or --all"),
         (["check", "--all", "--results-root", "none"], "no such folder"),
@@ -91,12 +91,12 @@ def test_set_track_and_selection():
             ["export", "--editions", "2021", "--results-root", ".", "--out", "x"],
             "no results of VNN",
         ),
-        (["score", "example", "--set", "overhead="], "unknown value for overhead ''"),
-        (["score", "example", "--set", "tie_s=nan"], "tie_s: expected seconds, found 'nan'"),
-        (["score", "example", "--set", "easy_sat_tool=best"], "unknown tool 'best'"),
-        (["report", "example", "--out", "pyproject.toml"], "pyproject.toml is a file; name a"),
-        (["report", "example", "--out", "."], "holds something that is no report of ours"),
-        (["report", "example", "--out", "/proc/none/here"], "cannot write the report to"),
+        (["score", INVENTED, "--set", "overhead="], "unknown value for overhead ''"),
+        (["score", INVENTED, "--set", "tie_s=nan"], "tie_s: expected seconds, found 'nan'"),
+        (["score", INVENTED, "--set", "easy_sat_tool=best"], "unknown tool 'best'"),
+        (["report", INVENTED, "--out", "pyproject.toml"], "pyproject.toml is a file; name a"),
+        (["report", INVENTED, "--out", "."], "holds something that is no report of ours"),
+        (["report", INVENTED, "--out", "/proc/none/here"], "cannot write the report to"),
     ],
 )
 def test_errors_are_one_line_and_exit_1(arguments, expected):
@@ -122,7 +122,7 @@ def test_notes_go_to_stderr(tmp_path):
 def test_extra_tool(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("tool,benchmark,instance,result,time_s\nmine,toy_cnn,c3,unsat,2\n")
-    out = run("score", "example", "--extra", path, "--by", "benchmark").stdout
+    out = run("score", INVENTED, "--extra", path, "--by", "benchmark").stdout
     assert "mine (not in competition)" in out
 
 
@@ -152,7 +152,7 @@ def test_the_default_folder_of_a_report_tells_reports_apart():
 
 def test_output_survives_a_terminal_without_greek():
     env = os.environ | {"PYTHONIOENCODING": "latin-1"}
-    command = [sys.executable, "-m", "vnnanalysis.cli", "score", "example"]
+    command = [sys.executable, "-m", "vnnanalysis.cli", "score", INVENTED]
     done = subprocess.run(command, env=env, capture_output=True, check=True)
     assert b"\\u03b1-Best" in done.stdout
 
@@ -245,7 +245,7 @@ def test_what_the_data_cannot_give_is_said_on_stderr():
 
 @pytest.mark.parametrize("selection", [["--only", ","], ["--tools", " , "]])
 def test_a_selection_of_nothing_is_refused(selection):
-    result = run("score", "example", *selection)
+    result = run("score", INVENTED, *selection)
     assert result.exit_code == 1
     assert "expected names" in result.stderr
 

@@ -1,11 +1,11 @@
-"""The commands complementarity and rank, on the example and on real editions."""
+"""The commands complementarity and rank, on the invented contest and on real editions."""
 
 import io
 import json
 
 import pandas as pd
 import pytest
-from conftest import raw_of
+from conftest import INVENTED, raw_of
 
 from vnnanalysis.analysis import analyse
 from vnnanalysis.paths import root
@@ -38,8 +38,8 @@ def test_the_studys_table_2(cli):
 
 
 def test_overall_has_the_same_columns_as_by_benchmark(cli):
-    overall = csv_of(cli("complementarity", "example", "--format", "csv"))
-    by_benchmark = csv_of(cli("complementarity", "example", "--by", "benchmark", "--format", "csv"))
+    overall = csv_of(cli("complementarity", INVENTED, "--format", "csv"))
+    by_benchmark = csv_of(cli("complementarity", INVENTED, "--by", "benchmark", "--format", "csv"))
     assert list(overall.columns) == list(by_benchmark.columns)
     assert set(overall["benchmark"]) == {"all"}
     sums = by_benchmark.groupby("tool")[["solved", "shapley"]].sum()
@@ -59,9 +59,9 @@ def test_overall_has_the_same_columns_as_by_benchmark(cli):
     ],
 )
 def test_complementarity_shows(cli, show, columns):
-    done = cli("complementarity", "example", "--show", show, "--format", "csv")
+    done = cli("complementarity", INVENTED, "--show", show, "--format", "csv")
     assert list(csv_of(done).columns)[: len(columns)] == columns
-    assert cli("complementarity", "example", "--show", show).stdout.startswith("Example contest")
+    assert cli("complementarity", INVENTED, "--show", show).stdout.startswith("Invented contest")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_complementarity_shows(cli, show, columns):
     ],
 )
 def test_rank_shows(cli, show, columns):
-    arguments = ("rank", "example", "--show", show, "--replicates", 200)
+    arguments = ("rank", INVENTED, "--show", show, "--replicates", 200)
     assert list(csv_of(cli(*arguments, "--format", "csv")).columns)[: len(columns)] == columns
     how = {"tests": "tests over benchmarks, by reading", "flips": "the rules, by variant"}
     told = how.get(show, "200 replicates, seed 1, absent = 0")
@@ -85,7 +85,7 @@ def test_rank_shows(cli, show, columns):
 
 @pytest.mark.length
 def test_rank_in_other_forms(cli):
-    arguments = ("rank", "example", "--replicates", 50, "--format")
+    arguments = ("rank", INVENTED, "--replicates", 50, "--format")
     assert len(json.loads(cli(*arguments, "json").stdout)) == 2 * 4
     assert cli(*arguments, "latex").stdout.startswith(r"\begin{table}")
     seeds = [csv_of(cli(*arguments, "csv", "--seed", seed)) for seed in (1, 1, 2)]
@@ -94,9 +94,9 @@ def test_rank_in_other_forms(cli):
 
 
 def test_notes_say_what_the_columns_are(cli):
-    told = cli("complementarity", "example").stderr
+    told = cli("complementarity", INVENTED).stderr
     assert "note: Shifted geometric mean: shift 10 s, over all n = " in told
-    assert "absent = 0" in cli("complementarity", "example").stdout
+    assert "absent = 0" in cli("complementarity", INVENTED).stdout
     done = cli("complementarity", "2021", "--results", raw_of("2021"), "--missing", "common")
     assert (
         "1 of 9 benchmarks (1 of them not scored): only what all tools take part in (common"
@@ -114,9 +114,9 @@ def test_the_third_place_is_told(cli):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("complementarity", "example", "--by", "benchmark", "--show", "pairs"), "takes neither"),
-        (("rank", "example", "--replicates", "0"), "0 is not in the range x>=1"),
-        (("rank", "example", "--missing", "nothing"), "'nothing' is not one of 'zero', 'common'"),
+        (("complementarity", INVENTED, "--by", "benchmark", "--show", "pairs"), "takes neither"),
+        (("rank", INVENTED, "--replicates", "0"), "0 is not in the range x>=1"),
+        (("rank", INVENTED, "--missing", "nothing"), "'nothing' is not one of 'zero', 'common'"),
         (("rank", "2020"), "unknown edition '2020'"),
     ],
 )

@@ -3,7 +3,7 @@ import functools
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import contest_of_year
+from conftest import INVENTED, contest_of_year
 from printed import complaints
 
 from vnnanalysis import curves
@@ -165,7 +165,7 @@ def test_one_portfolio_has_an_axis_of_whole_numbers(edition):
 
 
 def test_nothing_to_draw_is_said(edition):
-    judged = open_analysis(edition="example").judged.head(0)
+    judged = open_analysis(edition=INVENTED).judged.head(0)
     scores = pd.DataFrame(columns=["benchmark", "tool", "points", "percent"])
     for figure in (
         curves.quantile(judged, scores, edition, []),

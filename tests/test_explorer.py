@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import contest_of_year
+from conftest import INVENTED, contest_of_year
 from pandas.testing import assert_frame_equal
 
 from vnnanalysis.analysis import analyse, open_analysis
@@ -52,8 +52,8 @@ class Page(HTMLParser):
 
 @functools.cache
 def analysis_of(edition):
-    if edition == "example":
-        return open_analysis(edition="example")
+    if edition == "invented":
+        return open_analysis(edition=INVENTED)
     contest = contest_of_year(edition)
     return analyse(contest, contest.edition.rules)
 
@@ -104,7 +104,7 @@ def rows_of(data, variant):
     return pd.DataFrame(found)
 
 
-@pytest.mark.parametrize("edition", ["example", "2021"])
+@pytest.mark.parametrize("edition", ["invented", "2021"])
 def test_the_page_holds_exactly_what_every_variant_gives(page_of, edition):
     data, variants = page_of(edition)[1].data, variants_of(edition)
     assert len(data["variants"]) == len(variants) == 6
@@ -118,7 +118,7 @@ def test_the_page_holds_exactly_what_every_variant_gives(page_of, edition):
         assert_frame_equal(scores, variant.scores, check_dtype=False, check_exact=True)
 
 
-@pytest.mark.parametrize("edition", ["example", "2021"])
+@pytest.mark.parametrize("edition", ["invented", "2021"])
 def test_points_times_worth_sum_up_to_the_overall_score(page_of, edition):
     data = page_of(edition)[1].data
     for given in data["variants"]:
@@ -141,7 +141,7 @@ def test_outcomes_are_the_rails_of_the_scatter_plot(page_of):
             assert found.fillna("no answer").tolist() == points[f"{side}_rail"].tolist()
 
 
-@pytest.mark.parametrize("edition", ["example", "2021"])
+@pytest.mark.parametrize("edition", ["invented", "2021"])
 def test_differing_and_conflicting_instances(page_of, edition):
     """Against loops over the judged rows, and the report's list of disputes."""
     data = page_of(edition)[1].data
@@ -197,8 +197,8 @@ def test_packed_columns_unpack_to_what_they_were():
 
 
 def test_two_builds_have_equal_bytes(page_of, tmp_path):
-    again = write_explorer(open_analysis(edition="example"), tmp_path / "again.html")
-    assert again.read_bytes() == page_of("example")[0].read_bytes()
+    again = write_explorer(open_analysis(edition=INVENTED), tmp_path / "again.html")
+    assert again.read_bytes() == page_of("invented")[0].read_bytes()
 
 
 def test_the_page_asks_no_network(page_of):
@@ -212,9 +212,9 @@ def test_the_page_asks_no_network(page_of):
     assert len(page.scripts) == 4
 
 
-def test_rules_are_named_and_the_chosen_come_first(example):
-    chosen = example.edition.rules.with_settings({"incorrect_points": -150})
-    data = explorer_data(analyse(example, chosen))
+def test_rules_are_named_and_the_chosen_come_first(invented):
+    chosen = invented.edition.rules.with_settings({"incorrect_points": -150})
+    data = explorer_data(analyse(invented, chosen))
     assert data["variants"][0]["id"] == "multi-odd-one-out-incorrect_points=-150"
     assert "worth 10 points, an incorrect one -150." in data["variants"][0]["rules"][0]
     ids = [variant["id"] for variant in data["variants"]]
@@ -249,7 +249,7 @@ def test_names_cannot_leave_the_data(tidy, tmp_path):
 def test_tools_outside_the_competition_and_selections_are_told(tidy):
     more = "new,toy_acas,a1,unsat,1,\n"
     analysis = open_analysis(
-        edition="example", extra=[str(tidy(HEADER + more))], tools=["new", "tool_best"],
+        edition=INVENTED, extra=[str(tidy(HEADER + more))], tools=["new", "tool_best"],
         benchmarks=["toy_acas"],
     )  # fmt: skip
     data = explorer_data(analysis)

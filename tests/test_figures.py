@@ -38,16 +38,16 @@ def test_a_cactus_of_times_within_a_decade_still_has_two_labels(tidy):
     assert high >= 10
 
 
-def test_p3_only_correct_answers_are_on_a_curve(example_analysis):
-    a = example_analysis
+def test_p3_only_correct_answers_are_on_a_curve(invented_analysis):
+    a = invented_analysis
     figure = figures.cactus(a.judged, a.edition, a.tools)
     solved = {line.get_label(): len(line.get_xdata()) for line in figure.axes[0].lines}
     assert solved == {"α-Best (9)": 9, "tool_sound (7)": 7, "tool_wrong (6)": 6}
     assert list(solved) == ["α-Best (9)", "tool_sound (7)", "tool_wrong (6)"]
 
 
-def test_p4_one_sided_solves_lie_on_rails(example_analysis):
-    points = scatter.scatter_points(example_analysis.judged, "tool_best", "tool_wrong")
+def test_p4_one_sided_solves_lie_on_rails(invented_analysis):
+    points = scatter.scatter_points(invented_analysis.judged, "tool_best", "tool_wrong")
     points = points.set_index("instance")
     # 11 instances are solved by somebody; c3 by tool_sound only
     assert len(points) == 10
@@ -55,12 +55,12 @@ def test_p4_one_sided_solves_lie_on_rails(example_analysis):
     assert points.loc["c2", ["x_s", "y_rail"]].tolist() == [1.0, "no answer"]  # an error
     assert points.loc["e2", ["x_rail", "y_s"]].tolist() == ["no answer", 6.0]
     assert points.loc["a3", ["x_rail", "y_rail"]].tolist() == ["", ""]
-    sound = scatter.scatter_points(example_analysis.judged, "tool_best", "tool_sound")
+    sound = scatter.scatter_points(invented_analysis.judged, "tool_best", "tool_sound")
     assert sound.set_index("instance").loc["a2", "y_rail"] == "timeout"
 
 
-def test_p4_a_tool_without_a_row_is_on_the_rail_too(example_analysis):
-    points = scatter.scatter_points(example_analysis.judged, "tool_best", "tool_absent")
+def test_p4_a_tool_without_a_row_is_on_the_rail_too(invented_analysis):
+    points = scatter.scatter_points(invented_analysis.judged, "tool_best", "tool_absent")
     assert points.set_index("instance").loc["e1", ["x_s", "y_rail"]].tolist() == [1.0, "no answer"]
 
 
@@ -73,8 +73,8 @@ def test_skipped_answers_have_a_rail_of_their_own(contest_2021):
     assert "left out" not in set(points.loc[points["benchmark"] != "mnistfc", "y_rail"])
 
 
-def test_scatter_draws_every_point_and_counts(example_analysis):
-    a = example_analysis
+def test_scatter_draws_every_point_and_counts(invented_analysis):
+    a = invented_analysis
     axes = scatter.scatter(a.judged, a.edition, "tool_best", "tool_wrong").axes[0]
     drawn = [len(c.get_offsets()) for c in axes.collections]
     assert sum(drawn) == 10
@@ -108,8 +108,8 @@ def crowd(analysis, n_copies):
     return pd.concat(copies, ignore_index=True)
 
 
-def test_where_points_hide_each_other_common_solves_are_a_density(example_analysis):
-    a = example_analysis
+def test_where_points_hide_each_other_common_solves_are_a_density(invented_analysis):
+    a = invented_analysis
     assert scatter.DENSE == 2_000
     few = scatter.scatter(crowd(a, 200), a.edition, "tool_best", "tool_wrong")  # 10 of 200 each
     assert [len(c.get_offsets()) for c in few.axes[0].collections] == [1000, 600, 400]
@@ -201,17 +201,17 @@ def test_bump_chart_shows_ranks(contest_2021):
     assert lines["oval"].get_ydata().tolist() == [4, 3, 3, 4, 4, 4]
 
 
-def test_heatmap_keeps_missing_cells_empty(example_analysis):
+def test_heatmap_keeps_missing_cells_empty(invented_analysis):
     table = pd.DataFrame({"x": [1.0, np.nan], "y_$": [0.0, 2.0]}, index=["tool_best", "tool_sound"])
-    axes = figures.heatmap(table, "n", example_analysis.edition).axes[0]
+    axes = figures.heatmap(table, "n", invented_analysis.edition).axes[0]
     assert [t.get_text() for t in axes.texts] == ["2", "1", "0"]
     assert [t.get_text() for t in axes.get_yticklabels()] == ["tool_sound", "α-Best"]
 
 
-def test_tied_tools_have_labels_below_each_other_and_run_side_by_side(example_analysis):
+def test_tied_tools_have_labels_below_each_other_and_run_side_by_side(invented_analysis):
     ranks = pd.DataFrame({"x / y": [1, 2, 2], "x / z": [2, 1, 3]},
                          index=["tool_best", "tool_sound", "tool_wrong"])  # fmt: skip
-    axes = figures.bump(ranks, example_analysis.edition).axes[0]
+    axes = figures.bump(ranks, invented_analysis.edition).axes[0]
     labels = [(text.get_text(), text.xy[1]) for text in axes.texts]
     assert labels[:3] == [("α-Best  1", 1), ("tool_sound  2", 2), ("tool_wrong  2", 3)]
     assert labels[3:] == [("1  tool_sound", 1), ("2  α-Best", 2), ("3  tool_wrong", 3)]
@@ -221,9 +221,9 @@ def test_tied_tools_have_labels_below_each_other_and_run_side_by_side(example_an
     assert np.round(ends[1:]).tolist() == [2, 2]
 
 
-def test_wide_heatmaps_are_turned(example_analysis):
+def test_wide_heatmaps_are_turned(invented_analysis):
     table = pd.DataFrame(1.0, index=["tool_best"], columns=[f"b{i}" for i in range(27)])
-    axes = figures.heatmap(table, "n", example_analysis.edition).axes[0]
+    axes = figures.heatmap(table, "n", invented_analysis.edition).axes[0]
     assert [t.get_text() for t in axes.get_xticklabels()] == ["α-Best"]
     assert len(axes.get_yticklabels()) == 27
 
@@ -242,11 +242,11 @@ def test_legends_name_every_tool(tidy):
         assert box.y1 <= figure.bbox.height + 1
 
 
-def test_stacked_results_are_stacked(example_analysis):
+def test_stacked_results_are_stacked(invented_analysis):
     counts = pd.DataFrame(
         {"unsat": [1, 2], "sat": [0, 3], "unknown": [9, 0]}, index=["tool_sound", "tool_best"]
     )
-    axes = figures.stacked_results(counts, example_analysis.edition).axes[0]
+    axes = figures.stacked_results(counts, invented_analysis.edition).axes[0]
     bars = [(bar.get_x(), bar.get_width()) for bar in axes.patches]
     assert bars == [(0, 2), (0, 1), (2, 3), (1, 0), (5, 0), (1, 9)]
     names = [text.get_text() for text in axes.get_yticklabels()]
@@ -254,16 +254,16 @@ def test_stacked_results_are_stacked(example_analysis):
     assert axes.yaxis_inverted()
 
 
-def test_contribution_bars_show_each_column(example_analysis):
+def test_contribution_bars_show_each_column(invented_analysis):
     table = pd.DataFrame(
         {"tool": ["tool_best"], "solved": [5], "shapley": [2.5], "unique": [1], "rmc": [1.0]}
     )
-    axes = figures.contribution_bars(table, example_analysis.edition).axes[0]
+    axes = figures.contribution_bars(table, invented_analysis.edition).axes[0]
     assert [bar.get_width() for bar in axes.patches] == [5, 2.5, 1]
 
 
-def test_nothing_to_draw_is_said(example_analysis):
-    a = example_analysis
+def test_nothing_to_draw_is_said(invented_analysis):
+    a = invented_analysis
     figure = figures.heatmap(pd.DataFrame(), "conflicts", a.edition)
     assert figure.texts[0].get_text() == "conflicts: none"
     figure = figures.cactus(a.judged, a.edition, ["tool_absent"])
@@ -279,8 +279,8 @@ def test_a_benchmark_that_nobody_solved_says_so(tidy):
     assert not len(empty.get_xticks())
 
 
-def test_only_matrices_of_tools_by_benchmarks_are_sorted(example_analysis):
-    edition = example_analysis.edition
+def test_only_matrices_of_tools_by_benchmarks_are_sorted(invented_analysis):
+    edition = invented_analysis.edition
     tools = ["tool_best", "tool_sound"]
     against = pd.DataFrame([[1, 2], [5, 6]], index=tools, columns=tools)
     axes = figures.heatmap(against, "n", edition).axes[0]
@@ -290,9 +290,9 @@ def test_only_matrices_of_tools_by_benchmarks_are_sorted(example_analysis):
     assert [t.get_text() for t in axes.texts] == ["1", "5"]
 
 
-def test_one_large_number_leaves_others_a_colour(example_analysis):
+def test_one_large_number_leaves_others_a_colour(invented_analysis):
     table = pd.DataFrame({"x": [1000, 0], "y": [10, 90]}, index=["tool_best", "tool_sound"])
-    [mesh] = figures.heatmap(table, "n", example_analysis.edition).axes[0].collections
+    [mesh] = figures.heatmap(table, "n", invented_analysis.edition).axes[0].collections
     assert mesh.norm([0, 10, 90, 1000]).tolist() == pytest.approx([0, 0.1, 0.3, 1])
 
 
@@ -388,8 +388,8 @@ def test_one_tool_alone_can_be_drawn(tidy):
 
 
 @pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
-def test_p7_equal_figures_give_equal_bytes(example_analysis, kind):
-    a = example_analysis
+def test_p7_equal_figures_give_equal_bytes(invented_analysis, kind):
+    a = invented_analysis
     draw = [scatter.scatter(a.judged, a.edition, *a.pair) for _ in range(2)]
     first, second = (image_bytes(figure, kind) for figure in draw)
     assert first == second

@@ -59,9 +59,9 @@ def test_every_row_of_2021_is_in_the_table_with_what_its_points_say(contest_2021
     assert (kinds["bold"], min(kinds.values())) == (fastest, kinds["crossed"])
 
 
-def test_without_a_bonus_the_smallest_times_are_marked_and_the_caption_says_so(example):
-    rules = example.edition.rules.with_settings({"fastest_bonus": 0, "second_bonus": 0})
-    marks = instance_marks(analyse(example, rules).shown, example.edition, rules)
+def test_without_a_bonus_the_smallest_times_are_marked_and_the_caption_says_so(invented):
+    rules = invented.edition.rules.with_settings({"fastest_bonus": 0, "second_bonus": 0})
+    marks = instance_marks(analyse(invented, rules).shown, invented.edition, rules)
     solved = marks[marks["mark"].isin(["fastest", "second", "correct"])]
     assert len(solved)
     for _, rows in solved.groupby(["benchmark", "index"]):

@@ -109,19 +109,19 @@ def test_incorrect_answers_do_not_take_the_bonus(tidy):
     assert judge(contest.runs, contest.edition, rules)["points"].tolist() == [12, 11, -100]
 
 
-def test_overhead_is_the_smallest_time_with_an_answer(example):
-    single = overheads(example.runs, example.edition, ScoringRules().with_settings(
+def test_overhead_is_the_smallest_time_with_an_answer(invented):
+    single = overheads(invented.runs, invented.edition, ScoringRules().with_settings(
         {"overhead": "single"}))  # fmt: skip
     assert dict(zip(single["tool"], single["overhead_s"], strict=True)) == {
         "tool_best": 2.0, "tool_sound": 0.5, "tool_wrong": 1.0, "tool_absent": 3.0,
     }  # fmt: skip
-    multi = overheads(example.runs, example.edition, ScoringRules())
+    multi = overheads(invented.runs, invented.edition, ScoringRules())
     modes = multi[multi["tool"] == "tool_sound"].set_index("mode")["overhead_s"]
     assert modes.to_dict() == {"": 4.0, "CPU mode": 0.5}
     # not subtracted, but measured: the statistics print it
     none = ScoringRules().with_settings({"overhead": "none"})
-    assert overheads(example.runs, example.edition, none).equals(single)
-    judged = judge(example.runs, example.edition, none)
+    assert overheads(invented.runs, invented.edition, none).equals(single)
+    judged = judge(invented.runs, invented.edition, none)
     assert judged["corrected_s"].equals(judged["run_s"].clip(lower=1.0).rename("corrected_s"))
 
 
@@ -152,8 +152,8 @@ def test_a_tool_that_answers_in_its_other_mode_only_has_an_overhead(tidy):
     assert table["value"].isna().tolist() == [False, True]
 
 
-def test_times_below_the_floor_count_as_the_floor_and_missing_ones_stay_missing(example):
-    judged = judge(example.runs, example.edition, ScoringRules())
+def test_times_below_the_floor_count_as_the_floor_and_missing_ones_stay_missing(invented):
+    judged = judge(invented.runs, invented.edition, ScoringRules())
     assert judged["corrected_s"].min() == 1.0
     assert (judged["corrected_s"].isna() == judged["run_s"].isna()).all()
     assert judged["run_s"].isna().any()
@@ -230,25 +230,26 @@ def test_the_oracle_agrees_on_the_real_contest(contest_2021):
 def with_extra(contest, rows, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("tool,benchmark,instance,result,time_s\n" + rows)
-    both = load_contest(contest.edition.id, extra=[path])
+    both = load_contest(str(contest.edition.path), extra=[path])
     return analyse(both, both.edition.rules)
 
 
-def test_an_extra_tool_moves_no_competitor(example, tmp_path):
+def test_an_extra_tool_moves_no_competitor(invented, tmp_path):
     """It would vote on a6, be the fastest on c4, and the best of toy_cnn."""
     rows = "".join(f"mine,toy_cnn,c{k},{'sat' if k == 2 else 'unsat'},0.1\n" for k in range(1, 6))
     rows += "mine,toy_acas,a6,sat,0.1\nmine,toy_acas,a1,sat,0.1\n"
-    official, joint = analyse(example, example.edition.rules), with_extra(example, rows, tmp_path)
+    official = analyse(invented, invented.edition.rules)
+    joint = with_extra(invented, rows, tmp_path)
     for table in ("judged", "scores", "overall"):
         mine = getattr(joint, table)
         others = mine[mine["tool"] != "mine"].reset_index(drop=True)
         pd.testing.assert_frame_equal(others, getattr(official, table))
 
 
-def test_an_extra_tool_is_judged_as_if_it_had_taken_part(example, tmp_path):
+def test_an_extra_tool_is_judged_as_if_it_had_taken_part(invented, tmp_path):
     rows = "".join(f"mine,toy_cnn,c{k},{'sat' if k == 2 else 'unsat'},0.1\n" for k in range(1, 6))
     rows += "mine,toy_acas,a6,sat,0.1\nmine,toy_acas,a1,sat,0.1\n"
-    joint = with_extra(example, rows, tmp_path)
+    joint = with_extra(invented, rows, tmp_path)
     mine = joint.judged[joint.judged["tool"] == "mine"].set_index("instance")
     # a1 is outvoted 1:3, a6 becomes 1:2 and is won; all of toy_cnn is solved fastest
     assert mine["points"].to_dict() == {
@@ -264,10 +265,10 @@ def test_an_extra_tool_is_judged_as_if_it_had_taken_part(example, tmp_path):
     assert joint.overall.set_index("tool").loc["mine", ["rank", "score"]].tolist() == [3, 100.0]
 
 
-def test_extra_tools_do_not_see_each_other(example, tmp_path):
+def test_extra_tools_do_not_see_each_other(invented, tmp_path):
     """Two tools that deny c2 would outvote tool_best; each alone makes a draw."""
     rows = "mine,toy_cnn,c2,unsat,1\nyours,toy_cnn,c2,unsat,1\n"
-    joint = with_extra(example, rows, tmp_path)
+    joint = with_extra(invented, rows, tmp_path)
     c2 = joint.judged[joint.judged["instance"] == "c2"].set_index("tool")
     assert c2.loc["tool_best", ["verdict", "points"]].tolist() == ["correct", 12]
     assert c2.loc[["mine", "yours"], "verdict"].tolist() == ["ignored", "ignored"]
@@ -277,14 +278,14 @@ def test_extra_tools_do_not_see_each_other(example, tmp_path):
 # --- properties -------------------------------------------------------------------------
 
 
-def test_row_order_does_not_change_the_scores(example, tmp_path):
-    lines = example.edition.path.read_text().splitlines()
+def test_row_order_does_not_change_the_scores(invented, tmp_path):
+    lines = invented.edition.path.read_text().splitlines()
     shuffled = [lines[0], *np.random.default_rng(1).permutation(lines[1:])]
-    path = tmp_path / "example.csv"
+    path = tmp_path / "invented.csv"
     path.write_text("\n".join(shuffled) + "\n")
-    path.with_suffix(".toml").write_text(example.edition.path.with_suffix(".toml").read_text())
-    other = analyse(load_contest(str(path)), example.edition.rules)
-    same = analyse(example, example.edition.rules)
+    path.with_suffix(".toml").write_text(invented.edition.path.with_suffix(".toml").read_text())
+    other = analyse(load_contest(str(path)), invented.edition.rules)
+    same = analyse(invented, invented.edition.rules)
     pd.testing.assert_frame_equal(other.scores, same.scores)
     pd.testing.assert_frame_equal(other.overall, same.overall)
 
@@ -316,8 +317,8 @@ def test_tool_names_do_not_change_the_scores(tidy):
         ("toy_extra", "e1", "tool_wrong", "no answer: unknown (empty label)"),
     ],
 )
-def test_every_row_says_why(example_analysis, benchmark, instance, tool, reason):
-    judged = example_analysis.judged.set_index(["benchmark", "instance", "tool"])
+def test_every_row_says_why(invented_analysis, benchmark, instance, tool, reason):
+    judged = invented_analysis.judged.set_index(["benchmark", "instance", "tool"])
     assert judged.loc[(benchmark, instance, tool), "reason"] == reason
 
 

@@ -2,7 +2,7 @@ import re
 
 import pandas as pd
 import pytest
-from conftest import raw_row, real_path
+from conftest import INVENTED, raw_row, real_path
 
 from vnnanalysis.errors import RawDataError, SchemaError, UsageError
 from vnnanalysis.layouts import relative_path
@@ -135,7 +135,7 @@ def test_limits_meet_the_runs_by_identity(raw_edition, tmp_path):
 
 def test_a_tidy_file_keeps_its_own_limits(tmp_path):
     with pytest.raises(UsageError, match="limits of a tidy file are its own timeout_s"):
-        load_contest("example", benchmarks=tmp_path)
+        load_contest(INVENTED, benchmarks=tmp_path)
 
 
 def test_crlf_leaves_no_trace(raw_edition):
@@ -306,10 +306,10 @@ def test_files_without_rows(tidy, raw_edition):
     with pytest.raises(UsageError, match="expected results of contest, found no row"):
         load_contest(str(tidy(TIDY)))
     with pytest.raises(UsageError, match="expected results of a tool, found no row"):
-        load_contest("example", extra=[tidy(TIDY, "mine.csv")])
+        load_contest(INVENTED, extra=[tidy(TIDY, "mine.csv")])
     bad = tidy(TIDY + "mine,toy_acas,nowhere,sat,1\n", "mine.csv")
     with pytest.raises(UsageError, match="expected results of a tool, found no row"):
-        load_contest("example", extra=[bad], lenient=True)
+        load_contest(INVENTED, extra=[bad], lenient=True)
     row = raw_row("acas", "a.onnx", "p.vnnlib", "unsat")
     edition, folder = raw_edition({"a": row, "b": ""})
     assert load_contest(edition, folder).problems["problem"].tolist() == [
@@ -327,15 +327,15 @@ def test_benchmarks_of_a_tidy_file_must_be_those_beside_it(tidy):
         load_contest(str(path))
 
 
-def test_extra_tool_beside_a_contest(tidy, example):
+def test_extra_tool_beside_a_contest(tidy, invented):
     mine = tidy(TIDY + "mine,toy_acas,a3,sat,1.0\nmine,toy_cnn,c3,unsat,9\n", "mytool.csv")
-    contest = load_contest("example", extra=[mine])
+    contest = load_contest(INVENTED, extra=[mine])
     added = contest.runs[contest.runs["tool"] == "mine"]
     assert contest.edition.extra_tools == ("mine",)
     assert contest.edition.name("mine") == "mine (not in competition)"
     assert added["index"].tolist() == [2, 2]
     assert added["timeout_s"].tolist() == [60.0, 100.0]  # the contest's limits
-    assert len(contest.runs) == len(example.runs) + 2
+    assert len(contest.runs) == len(invented.runs) + 2
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_extra_tool_beside_a_contest(tidy, example):
 )
 def test_extra_tool_must_fit_the_contest(tidy, row, expected):
     with pytest.raises(RawDataError, match=expected):
-        load_contest("example", extra=[tidy(TIDY + row + "\n")])
+        load_contest(INVENTED, extra=[tidy(TIDY + row + "\n")])
 
 
 # --- wrong places -----------------------------------------------------------------------
@@ -364,7 +364,7 @@ def test_wrong_names_and_folders(tmp_path, raw_edition):
     with pytest.raises(UsageError, match=r"expected files .*, found none"):
         load_contest("2021", tmp_path)
     with pytest.raises(UsageError, match="no such file"):
-        load_contest("example", extra=[tmp_path / "none.csv"])
+        load_contest(INVENTED, extra=[tmp_path / "none.csv"])
     only = tmp_path / "only.toml"
     only.write_text('title = "x"\n')
     with pytest.raises(UsageError, match=r"expected a section \[layout\]"):

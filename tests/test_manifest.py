@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import pytest
+from conftest import INVENTED
 
 from vnnanalysis.analysis import open_analysis
 from vnnanalysis.manifest import (
@@ -15,7 +17,6 @@ from vnnanalysis.manifest import (
     write_manifest,
     write_whole,
 )
-from vnnanalysis.paths import resource
 
 
 @pytest.fixture
@@ -56,13 +57,12 @@ def test_damage_is_noticed(made, how):
     assert not is_current(made, {"of": ("x", 1)})
 
 
-def test_what_a_contest_was_read_from(example, tidy):
-    facts = made_from(example)
+def test_what_a_contest_was_read_from(invented, tidy):
+    facts = made_from(invented)
     named = {entry["file"]: entry["sha256"] for entry in facts["inputs"]}
-    folder = resource("data", "example")
     assert named == {
-        name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
-        for name in ("example.csv", "example.toml")
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in (Path(INVENTED), Path(INVENTED).with_suffix(".toml"))
     }
     rows = "tool,benchmark,instance,result,time_s\na,b,i,sat,"
     facts = [made_from(open_analysis(edition=str(tidy(rows + end))).contest) for end in ("1", "2")]
@@ -70,12 +70,12 @@ def test_what_a_contest_was_read_from(example, tidy):
     assert facts[0]["edition"] == facts[1]["edition"] == "contest"
 
 
-def test_what_an_analysis_chose(example_analysis):
-    facts = chosen(example_analysis)
+def test_what_an_analysis_chose(invented_analysis):
+    facts = chosen(invented_analysis)
     assert facts["rules"]["conflicts"] == "odd-one-out"
     assert facts["rules"]["tie_s"] == "0.2"
     assert facts["track"] == "all"
-    other = chosen(open_analysis(edition="example", tools="tool_best", conflicts="voting"))
+    other = chosen(open_analysis(edition=INVENTED, tools="tool_best", conflicts="voting"))
     assert {name for name in facts if facts[name] != other[name]} == {"rules", "tools"}
 
 

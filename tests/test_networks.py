@@ -248,9 +248,9 @@ def test_without_files_everything_is_missing(toy, tmp_path, folder):
 
 
 @pytest.mark.parametrize("layout", [None, Layout(("{tool}.csv",), kind="problems")])
-def test_other_layouts_name_no_files(example, layout):
-    edition = dataclasses.replace(example.edition, layout=layout)
-    table = benchmark_facts(example.runs, edition, None)
+def test_other_layouts_name_no_files(invented, layout):
+    edition = dataclasses.replace(invented.edition, layout=layout)
+    table = benchmark_facts(invented.runs, edition, None)
     assert table["files"].tolist() == [0, 0, 0]
     assert table["gaps"].tolist() == ["", "", ""]
 

@@ -37,8 +37,8 @@ def analysis_2021(contest_2021):
     return analyse(contest_2021, contest_2021.edition.rules)
 
 
-def test_common_benchmarks_are_those_in_which_all_take_part(example_analysis, analysis_2021):
-    judged = example_analysis.judged
+def test_common_benchmarks_are_those_in_which_all_take_part(invented_analysis, analysis_2021):
+    judged = invented_analysis.judged
     pair = ["tool_best", "tool_absent"]
     # tool_absent has an answer in toy_acas only, rows without one in toy_cnn, none in toy_extra
     assert common_benchmarks(judged, pair) == ["toy_acas"]
@@ -93,9 +93,9 @@ def test_every_pair_agrees_with_the_scatter_plots(analysis_2021):
         assert row.mcnemar_p == pytest.approx(min(tail, 1.0))
 
 
-def test_only_the_common_benchmarks_of_a_pair_count(example_analysis):
+def test_only_the_common_benchmarks_of_a_pair_count(invented_analysis):
     tools = ["tool_best", "tool_sound", "tool_absent"]
-    judged = example_analysis.judged
+    judged = invented_analysis.judged
     table = pairs.pair_table(judged, tools, Missing.COMMON).set_index(["tool", "other"])
     assert table["n"].tolist() == [13, 6, 6]
     for pair in table.index:
@@ -163,8 +163,8 @@ def test_pair_instances_are_what_one_alone_solved(analysis_2021):
     assert pairs.pair_instances(judged, "ERAN", "ERAN").empty
 
 
-def test_pair_instances_keep_what_a_tool_has_no_row_for(example_analysis):
-    judged = example_analysis.judged[::-1]
+def test_pair_instances_keep_what_a_tool_has_no_row_for(invented_analysis):
+    judged = invented_analysis.judged[::-1]
     got = pairs.pair_instances(judged, "tool_best", "tool_absent")
     assert list(got) == pairs.PAIR_INSTANCE_COLUMNS
     e1 = got.set_index("instance").loc["e1"]

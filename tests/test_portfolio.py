@@ -68,10 +68,10 @@ def test_on_the_real_contest(contest_2021):
     assert times["min"].tolist() == times["max"].tolist() == fastest.tolist()
 
 
-def test_a_subset_of_tools_never_votes_again(example_analysis):
+def test_a_subset_of_tools_never_votes_again(invented_analysis):
     """Without tool_sound, a4 would be a draw; but tools are chosen after judging."""
     pair = ["tool_best", "tool_wrong"]
-    subset = portfolio.complementarity(example_analysis.judged, pair).set_index("tool")
+    subset = portfolio.complementarity(invented_analysis.judged, pair).set_index("tool")
     assert subset["solved"].to_dict() == {"tool_best": 9, "tool_wrong": 6}
 
 

@@ -25,8 +25,8 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_equal_to_the_digit_that_was_printed(example, folder):
-    figures = compare(example, folder)
+def test_equal_to_the_digit_that_was_printed(invented, folder):
+    figures = compare(invented, folder)
     assert figures["status"].tolist() == ["equal"] * 4
     assert report_lines(figures) == [
         "overall main, multi / odd-one-out: 4 of 4 figures equal",
@@ -43,19 +43,19 @@ def test_equal_to_the_digit_that_was_printed(example, folder):
         ("tool_absent", "tool_other", "  tool_other, score: ours nothing, published 0: not"),
     ],
 )
-def test_a_planted_fault_is_found(example, folder, old, new, line):
+def test_a_planted_fault_is_found(invented, folder, old, new, line):
     (folder / "overall.csv").write_text((OVERALL + BEST + REST).replace(old, new))
-    lines = report_lines(compare(example, folder))
+    lines = report_lines(compare(invented, folder))
     assert any(told.startswith(line) for told in lines), lines
 
 
-def test_l10_tables_older_than_the_inputs_are_explained(example, folder):
+def test_l10_tables_older_than_the_inputs_are_explained(invented, folder):
     (folder / "overall.csv").write_text((OVERALL + BEST + REST).replace("193.8", "150.1"))
     (folder / "explained.toml").write_text(
         '[[explained]]\ntables = ["overall"]\ntools = ["tool_best"]\n'
         'reason = "inputs newer than the table"\ntable = "2024-07"\ninputs = "2024-10"\n'
     )
-    figures = compare(example, folder)
+    figures = compare(invented, folder)
     assert figures["status"].tolist() == ["explained", "equal", "equal", "equal"]
     assert report_lines(figures) == [
         "overall main, multi / odd-one-out: 3 of 4 figures equal, 1 explained",
@@ -65,15 +65,15 @@ def test_l10_tables_older_than_the_inputs_are_explained(example, folder):
     ]
 
 
-def test_an_explanation_covers_only_what_it_names(example, folder):
+def test_an_explanation_covers_only_what_it_names(invented, folder):
     (folder / "overall.csv").write_text((OVERALL + BEST + REST).replace("150.0", "150.1"))
     (folder / "explained.toml").write_text('[[explained]]\ntools = ["tool_best"]\nreason = "x"\n')
-    assert "different" in set(compare(example, folder)["status"])
+    assert "different" in set(compare(invented, folder)["status"])
 
 
-def test_wrong_files_are_refused(example, folder, tmp_path):
-    with pytest.raises(UsageError, match="no published figures of Example contest"):
-        compare(example)
+def test_wrong_files_are_refused(invented, folder, tmp_path):
+    with pytest.raises(UsageError, match="no published figures of Invented contest"):
+        compare(invented)
     for text, expected in (
         ("overhead,conflicts,tool,score\nmulti,voting,a,1\n", "needed column 'track'"),
         (OVERALL.replace("score", "scroe") + BEST, "'scroe': nearest is 'score'"),
@@ -82,11 +82,11 @@ def test_wrong_files_are_refused(example, folder, tmp_path):
     ):
         (folder / "overall.csv").write_text(text)
         with pytest.raises(SchemaError, match=expected):
-            compare(example, folder)
+            compare(invented, folder)
     (folder / "overall.csv").write_text(OVERALL + BEST)
     (folder / "explained.toml").write_text('[[explained]]\ntools = ["a"]\n')
     with pytest.raises(SchemaError, match="without reason"):
-        compare(example, folder)
+        compare(invented, folder)
 
 
 # --- 2021 -------------------------------------------------------------------------------
@@ -230,28 +230,28 @@ def test_a_planted_fault_in_any_year_is_found(name):
     assert len(wrong) >= 2
 
 
-def test_an_explanation_may_name_the_value_it_explains(example, folder):
+def test_an_explanation_may_name_the_value_it_explains(invented, folder):
     (folder / "overall.csv").write_text((OVERALL + BEST + REST).replace("193.8", "150.1"))
     entry = '[[explained]]\ntools = ["tool_best"]\nreason = "x"\nours = "{}"\nfigures = ["score"]\n'
     for tables, status in (('"overall"', "explained"), ('"benchmark"', "different")):
         more = f"tables = [{tables}]\n"
         (folder / "explained.toml").write_text(entry.format("193.8") + more)
-        assert compare(example, folder)["status"].iloc[0] == status
+        assert compare(invented, folder)["status"].iloc[0] == status
     for n, status in ((1, "explained"), (2, "different")):
         (folder / "explained.toml").write_text(entry.format("193.8") + f"n = {n}\n")
-        assert compare(example, folder)["status"].iloc[0] == status
+        assert compare(invented, folder)["status"].iloc[0] == status
     for ours, status in (("193.8", "explained"), ("193.7", "different")):
         (folder / "explained.toml").write_text(entry.format(ours))
-        assert compare(example, folder)["status"].iloc[0] == status
+        assert compare(invented, folder)["status"].iloc[0] == status
 
 
-def test_a_figure_may_stand_in_two_tracks_but_not_twice_in_one(example, folder):
+def test_a_figure_may_stand_in_two_tracks_but_not_twice_in_one(invented, folder):
     text = "track,statistic,rank,tool,value\nmain,Overhead,1,tool_best,2.0\n"
     (folder / "statistics.csv").write_text(text + "more,Overhead,1,tool_best,2.0\n")
-    compare(example, folder)
+    compare(invented, folder)
     (folder / "statistics.csv").write_text(text + "main,Overhead,2,tool_best,2.0\n")
     with pytest.raises(SchemaError, match="line 3: this figure stands there already"):
-        compare(example, folder)
+        compare(invented, folder)
 
 
 def test_a_rounded_negative_is_not_minus_zero():
@@ -260,12 +260,12 @@ def test_a_rounded_negative_is_not_minus_zero():
     assert [_like(116.5, text) for text in ("116", "117", "118")] == ["116", "117", "116"]
 
 
-def test_a_count_of_nothing_is_zero_and_the_least_of_nothing_infinite(example, folder):
+def test_a_count_of_nothing_is_zero_and_the_least_of_nothing_infinite(invented, folder):
     (folder / "statistics.csv").write_text(
         "track,statistic,rank,tool,value\nmain,Num Violated,1,tool_none,0\n"
         "main,Overhead,1,tool_none,inf\nmain,Overhead,2,tool_best,inf\n"
     )
-    figures = compare(example, folder)
+    figures = compare(invented, folder)
     odd = figures[figures["published"].isin(["0", "inf"]) & figures["table"].str.contains("statis")]
     assert odd.set_index(["table", "tool"])["status"].to_dict() == {
         ("statistic Num Violated main", "tool_none"): "equal",

@@ -184,11 +184,11 @@ def test_a_single_tool_has_no_tau():
     assert (summary["largest_shift"] == 0).all()
 
 
-def test_verdict_flips(example):
+def test_verdict_flips(invented):
     from vnnanalysis.judging import judge
 
-    rules = [example.edition.rules.with_settings({"conflicts": c}) for c in ("voting", "ignore")]
-    judged = {str(r.conflicts): judge(example.runs, example.edition, r) for r in rules}
+    rules = [invented.edition.rules.with_settings({"conflicts": c}) for c in ("voting", "ignore")]
+    judged = {str(r.conflicts): judge(invented.runs, invented.edition, r) for r in rules}
     flips = ranking.verdict_flips(judged)
     both = [
         frame.set_index(["benchmark", "instance", "tool"])["verdict"] for frame in judged.values()

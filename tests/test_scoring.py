@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pandas as pd
 import pytest
-from conftest import contest_of_year
+from conftest import INVENTED, contest_of_year
 
 from vnnanalysis.analysis import analyse, compare_variants, open_analysis
 from vnnanalysis.editions import read_rules
@@ -16,10 +16,10 @@ from vnnanalysis.scoring import BENCHMARK_COLUMNS, INSTANCE_COLUMNS, instance_ta
 HEADER = "tool,benchmark,instance,result,time_s\n"
 
 
-def test_negative_percent_is_floored_unless_the_switch_says_otherwise(example):
-    rules = example.edition.rules
+def test_negative_percent_is_floored_unless_the_switch_says_otherwise(invented):
+    rules = invented.edition.rules
     for floored, percent in ((True, 0.0), (False, 100 * -65 / 48)):
-        analysis = analyse(example, rules.with_settings({"floor_percent": floored}))
+        analysis = analyse(invented, rules.with_settings({"floor_percent": floored}))
         scores = analysis.scores.set_index(["benchmark", "tool"])["percent"]
         assert scores["toy_acas", "tool_wrong"] == pytest.approx(percent)
     overall = analysis.overall.set_index("tool")["score"]
@@ -48,24 +48,24 @@ def test_sums_are_exact(tidy):
     assert overall["score"].tolist() == [400.0, exact, exact]
 
 
-def test_unscored_benchmarks_have_tables_but_no_part_in_the_sum(example):
-    analysis = analyse(example, example.edition.rules)
+def test_unscored_benchmarks_have_tables_but_no_part_in_the_sum(invented):
+    analysis = analyse(invented, invented.edition.rules)
     assert "toy_extra" in set(analysis.scores["benchmark"])
     assert analysis.overall["score"].max() < 200
 
 
-def test_columns(example_analysis):
-    assert list(example_analysis.overall.columns) == ["track", "rank", "tool", "score"]
-    assert list(example_analysis.scores.columns) == BENCHMARK_COLUMNS
-    table = instance_table(example_analysis.judged, example_analysis.edition)
+def test_columns(invented_analysis):
+    assert list(invented_analysis.overall.columns) == ["track", "rank", "tool", "score"]
+    assert list(invented_analysis.scores.columns) == BENCHMARK_COLUMNS
+    table = instance_table(invented_analysis.judged, invented_analysis.edition)
     assert list(table.columns) == INSTANCE_COLUMNS
     assert len(table) == 50
     assert table["index"].tolist()[:5] == [0, 0, 0, 0, 1]
 
 
-def test_selection_of_benchmarks_changes_the_sum_only(example_analysis):
-    part = open_analysis(edition="example", benchmarks=["toy_cnn"])
-    whole = example_analysis.scores
+def test_selection_of_benchmarks_changes_the_sum_only(invented_analysis):
+    part = open_analysis(edition=INVENTED, benchmarks=["toy_cnn"])
+    whole = invented_analysis.scores
     same = whole[whole["benchmark"] == "toy_cnn"].reset_index(drop=True)
     pd.testing.assert_frame_equal(part.scores, same)
     assert part.overall["score"].tolist() == [100.0, 93.75, 0.0]
@@ -73,9 +73,9 @@ def test_selection_of_benchmarks_changes_the_sum_only(example_analysis):
     assert part.overhead.set_index("tool").loc["tool_best", "overhead_s"] == 2.0
 
 
-def test_selection_of_tools_changes_what_is_shown_only(example_analysis):
-    part = open_analysis(edition="example", tools="tool_sound,tool_wrong")
-    whole = example_analysis.overall
+def test_selection_of_tools_changes_what_is_shown_only(invented_analysis):
+    part = open_analysis(edition=INVENTED, tools="tool_sound,tool_wrong")
+    whole = invented_analysis.overall
     shown = whole[whole["tool"].isin(["tool_sound", "tool_wrong"])].reset_index(drop=True)
     pd.testing.assert_frame_equal(part.overall, shown)
     assert part.pair == ("tool_sound", "tool_wrong")
@@ -101,11 +101,11 @@ def test_selection_of_tools_changes_what_is_shown_only(example_analysis):
 )
 def test_wrong_parameters_name_the_nearest_valid_one(parameter, value, expected):
     with pytest.raises(UsageError, match=expected):
-        open_analysis(**{"edition": "example", parameter: value})
+        open_analysis(**{"edition": INVENTED, parameter: value})
 
 
 def test_only_unscored_benchmarks():
-    analysis = open_analysis(edition="example", benchmarks=["toy_extra"])
+    analysis = open_analysis(edition=INVENTED, benchmarks=["toy_extra"])
     assert analysis.overall.empty
     variants = compare_variants(analysis)
     assert rank_table(variants).empty
@@ -121,9 +121,9 @@ def test_nothing_to_score(tidy):
 # --- variants ---------------------------------------------------------------------------
 
 
-def test_variants_side_by_side(example_analysis):
-    variants = compare_variants(example_analysis)
-    assert len(example_analysis.edition.variant_grid()) == 6
+def test_variants_side_by_side(invented_analysis):
+    variants = compare_variants(invented_analysis)
+    assert len(invented_analysis.edition.variant_grid()) == 6
     assert variants.columns.tolist() == ["overhead", "conflicts", "track", "rank", "tool", "score"]
     table = rank_table(variants).set_index("tool")
     assert table.loc["tool_wrong", ["best_rank", "worst_rank"]].tolist() == [2, 3]

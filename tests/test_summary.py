@@ -1,5 +1,6 @@
 import pandas as pd
 import pytest
+from conftest import INVENTED
 
 from vnnanalysis import summary
 from vnnanalysis.analysis import compare_variants, open_analysis
@@ -8,8 +9,8 @@ from vnnanalysis.editions import read_edition
 from vnnanalysis.portfolio import complementarity
 
 
-def test_rules_are_stated_from_their_switches(example_analysis):
-    edition, rules = example_analysis.edition, example_analysis.rules
+def test_rules_are_stated_from_their_switches(invented_analysis):
+    edition, rules = invented_analysis.edition, invented_analysis.rules
     text = " ".join(summary.rules_in_words(rules, edition))
     assert "worth 10 points, an incorrect one -100" in text
     assert "earns 2 more, the second fastest 1; times within 0.2 s are equal" in text
@@ -32,77 +33,77 @@ def test_rules_are_stated_from_their_switches(example_analysis):
         ("bonus_floor_s", 3, "times below 3 s count as 3 s"),
     ],
 )
-def test_every_switch_changes_the_words(example_analysis, setting, value, told):
-    rules = example_analysis.rules.with_settings({setting: value})
-    before = summary.rules_in_words(example_analysis.rules, example_analysis.edition)
-    after = summary.rules_in_words(rules, example_analysis.edition)
+def test_every_switch_changes_the_words(invented_analysis, setting, value, told):
+    rules = invented_analysis.rules.with_settings({setting: value})
+    before = summary.rules_in_words(invented_analysis.rules, invented_analysis.edition)
+    after = summary.rules_in_words(rules, invented_analysis.edition)
     assert told in " ".join(after)
     assert told not in " ".join(before)
 
 
-def test_no_bonus_is_not_mentioned(example_analysis):
-    rules = example_analysis.rules.with_settings({"fastest_bonus": 0, "second_bonus": 0})
-    assert "fastest" not in " ".join(summary.rules_in_words(rules, example_analysis.edition))
+def test_no_bonus_is_not_mentioned(invented_analysis):
+    rules = invented_analysis.rules.with_settings({"fastest_bonus": 0, "second_bonus": 0})
+    assert "fastest" not in " ".join(summary.rules_in_words(rules, invented_analysis.edition))
 
 
-def test_sizes(example_analysis):
-    assert summary.sizes_in_words(example_analysis.judged, example_analysis.edition) == [
+def test_sizes(invented_analysis):
+    assert summary.sizes_in_words(invented_analysis.judged, invented_analysis.edition) == [
         "4 tools took part; 13 instances in 3 benchmarks.",
         "Not part of the overall score: toy_extra.",
     ]
 
 
-def test_headline_gives_first_places_and_ties(example_analysis):
-    assert summary.headline(example_analysis.overall, example_analysis.edition) == [
+def test_headline_gives_first_places_and_ties(invented_analysis):
+    assert summary.headline(invented_analysis.overall, invented_analysis.edition) == [
         "Overall: 1. α-Best (193.8), 2. tool_sound (150.0), 3. tool_wrong (0.0), "
         "3. tool_absent (0.0)."
     ]
-    part = open_analysis(edition="example", tools=["tool_absent"])
+    part = open_analysis(edition=INVENTED, tools=["tool_absent"])
     assert summary.headline(part.overall, part.edition) == ["Overall: 3. tool_absent (0.0)."]
-    unscored = open_analysis(edition="example", benchmarks=["toy_extra"])
+    unscored = open_analysis(edition=INVENTED, benchmarks=["toy_extra"])
     assert summary.headline(unscored.overall, unscored.edition) == [
         "None of these benchmarks is scored."
     ]
 
 
-def test_swaps_are_told_with_scores(example_analysis):
-    [told] = summary.swap_sentences(compare_variants(example_analysis), example_analysis.edition)
+def test_swaps_are_told_with_scores(invented_analysis):
+    [told] = summary.swap_sentences(compare_variants(invented_analysis), invented_analysis.edition)
     assert told.startswith(
         "tool_sound and tool_wrong change places with the rules (single / voting"
     )
     assert "multi / ignore: tool_sound 133.3, tool_wrong 155.6" in told
-    same = compare_variants(example_analysis, [{"overhead": "single", "conflicts": "voting"}])
-    assert summary.swap_sentences(same, example_analysis.edition) == [
+    same = compare_variants(invented_analysis, [{"overhead": "single", "conflicts": "voting"}])
+    assert summary.swap_sentences(same, invented_analysis.edition) == [
         "No variant changes the order of the first 3 places."
     ]
 
 
-def test_conflicts_name_whom_the_rules_penalise(example_analysis):
-    a = example_analysis
+def test_conflicts_name_whom_the_rules_penalise(invented_analysis):
+    a = invented_analysis
     by_policy = judge_by_policy(a.contest, a.rules, a.benchmarks)
     disputed = dispute_list(by_policy, a.edition)
     assert summary.conflict_sentences(disputed, a.judged, a.edition) == [
         "4 of 13 instances are disputed; incorrect answers under these rules: tool_wrong 2."
     ]
-    ignoring = open_analysis(edition="example", conflicts="ignore")
+    ignoring = open_analysis(edition=INVENTED, conflicts="ignore")
     assert summary.conflict_sentences(disputed, ignoring.judged, a.edition) == [
         "4 of 13 instances are disputed; no answer is incorrect under these rules."
     ]
 
 
-def test_complementarity_names_all_leaders(example_analysis):
-    table = complementarity(example_analysis.judged, example_analysis.tools)
-    assert summary.complementarity_sentences(table, example_analysis.edition) == [
+def test_complementarity_names_all_leaders(invented_analysis):
+    table = complementarity(invented_analysis.judged, invented_analysis.tools)
+    assert summary.complementarity_sentences(table, invented_analysis.edition) == [
         "Together the tools solve 11 instances; the most that one solves is 9 (α-Best).",
         "The largest Shapley value is 4.5 (α-Best).",
         "The most instances that no other solves are 1 (α-Best, tool_sound, tool_wrong).",
     ]
     nothing = table[table["tool"] == "tool_absent"]
-    assert summary.complementarity_sentences(nothing, example_analysis.edition) == [
+    assert summary.complementarity_sentences(nothing, invented_analysis.edition) == [
         "No tool solved anything."
     ]
     same = pd.concat([table.head(1), table.head(1)]).assign(unique=0)
-    assert summary.complementarity_sentences(same, example_analysis.edition)[-1] == (
+    assert summary.complementarity_sentences(same, invented_analysis.edition)[-1] == (
         "No instance is solved by one tool alone."
     )
 
@@ -132,8 +133,8 @@ def test_caveats_count_the_verdicts_that_were_measured_too_laxly():
     assert told.startswith("1 counterexamples are known to be valid within tolerance, and not")
 
 
-def test_captions_name_every_changed_switch(example_analysis):
-    own = example_analysis.edition.rules
+def test_captions_name_every_changed_switch(invented_analysis):
+    own = invented_analysis.edition.rules
     rules = own.with_settings({"incorrect_points": "-1", "conflicts": "voting"})
     assert summary.rules_in_short(rules, own) == (
         "multi overhead, conflicts: voting, incorrect_points=-1"
@@ -143,7 +144,7 @@ def test_captions_name_every_changed_switch(example_analysis):
 def test_extra_tools_did_not_take_part(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("tool,benchmark,instance,result,time_s\nmine,toy_cnn,c3,unsat,2\n")
-    analysis = open_analysis(edition="example", extra=[str(path)])
+    analysis = open_analysis(edition=INVENTED, extra=[str(path)])
     told = summary.sizes_in_words(analysis.judged, analysis.edition)
     assert told[0].startswith("4 tools took part")
     assert told[-1].startswith("Not part of the competition: mine")

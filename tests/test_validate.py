@@ -11,7 +11,7 @@ import oracle_witness
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from conftest import raw_of, real_path
+from conftest import INVENTED, raw_of, real_path
 from onnx import helper
 from small_nets import Contest, declared, linear, sign, witness_text, write_model, write_text
 
@@ -560,13 +560,13 @@ def test_sidecars_are_written_and_read_back(cli, toy):
         (["2023", "--benchmarks", ".", "--rules", "2027"], "nearest is '2026'"),
         (["2023", "--benchmarks", ".", "--out", "x.txt"], "ends in .csv or .parquet"),
         (["study"], "no counterexample files"),
-        (["example"], "no counterexample files"),
+        ([INVENTED], "no counterexample files"),
     ],
 )
 def test_wrong_use_is_told_in_one_line(monkeypatch, tmp_path, arguments, told):
     monkeypatch.chdir(tmp_path)
     year = arguments[0]
-    results = ["--results", raw_of(year)] if year not in ("example",) else []
+    results = ["--results", raw_of(year)] if year != INVENTED else []
     run = CliRunner().invoke(main, ["validate", *arguments, *map(str, results)])
     assert run.exit_code == 1
     assert isinstance(run.exception, SystemExit)

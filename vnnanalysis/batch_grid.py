@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from vnnanalysis.analysis import parse_names
-from vnnanalysis.editions import ALL_TRACKS, Edition, list_editions, read_edition, read_rules
+from vnnanalysis.editions import (
+    ALL_TRACKS,
+    EXAMPLE,
+    Edition,
+    list_editions,
+    read_edition,
+    read_rules,
+)
 from vnnanalysis.errors import NotebookError, UsageError, check_known
 from vnnanalysis.files import results_folder
 from vnnanalysis.notebooks import check_parameters, edition_notebooks, list_notebooks
@@ -204,7 +211,7 @@ def _named(file: TomlFile, edition: str) -> str:
     if not _is_file(edition):
         return edition
     place = file.beside(edition)
-    is_taken = place.stem in (*list_editions(), "example")
+    is_taken = place.stem in (*list_editions(), EXAMPLE)
     return slug(f"{place.stem}-{place.suffix[1:]}" if is_taken else place.stem)
 
 

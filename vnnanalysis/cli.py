@@ -31,7 +31,7 @@ from vnnanalysis.cli_several import (
 )
 from vnnanalysis.cli_validate import tell_problems, witness
 from vnnanalysis.cli_validate import validate as validate_command
-from vnnanalysis.editions import ALL_TRACKS, list_editions, read_edition
+from vnnanalysis.editions import ALL_TRACKS, EXAMPLE, list_editions, read_edition
 from vnnanalysis.errors import UsageError, VnnAnalysisError
 from vnnanalysis.files import locate
 from vnnanalysis.load import load_contest
@@ -212,9 +212,7 @@ def _report_name(edition: str, chosen: dict[str, str], options: dict[str, Any]) 
     """Name the report after the edition and the rules; a selection adds a checksum."""
     path = Path(edition)
     name = (
-        f"{path.stem}-{path.suffix[1:]}"
-        if path.stem in (*list_editions(), "example")
-        else path.stem
+        f"{path.stem}-{path.suffix[1:]}" if path.stem in (*list_editions(), EXAMPLE) else path.stem
     )
     known = words()
     rules = [f"rules-{options['rules']}"] if options["rules"] else []

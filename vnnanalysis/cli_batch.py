@@ -8,13 +8,13 @@ import click
 EXAMPLE = """\
 out = "reports/grid"
 editions = ["example"]             # ids, or paths of tidy csv files
-overhead = ["single", "multi"]     # each edition's own if left out
-conflicts = ["voting", "ignore"]   # each edition's own if left out
+overhead = ["single", "none"]      # each edition's own if left out
+conflicts = ["per-tool", "ignore"] # each edition's own if left out
 tracks = ["all"]                   # all if left out
 notebooks = ["03_scores"]          # all about one edition if left out
 
 [parameters]                       # more that notebooks take
-settings = { incorrect_points = -150 }
+settings = { incorrect_points = -100 }
 
 # [results]                        # if they are not in data/raw
 # 2021 = "../vnncomp2021_results"

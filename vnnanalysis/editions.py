@@ -32,6 +32,7 @@ from vnnanalysis.rules import ScoringRules, settings_of_words
 
 __all__ = [
     "ALL_TRACKS",
+    "EXAMPLE",
     "EXTRA_MARK",
     "MAIN_TRACK",
     "SCORED",
@@ -50,6 +51,8 @@ __all__ = [
     "split_tools",
     "tool_slots",
 ]
+
+EXAMPLE = "example"  # the edition that comes with its results
 
 
 def list_editions() -> list[str]:
@@ -70,14 +73,16 @@ def read_edition(name: str) -> Edition:
     known = list_editions()
     if name in known:
         return edition_from_toml(resource("data", "editions", f"{name}.toml"), name)
-    csv = resource("data", "example", "example.csv") if name == "example" else find(name)
+    if name == EXAMPLE:
+        return edition_from_toml(resource("data", "example", "example.toml"), name)
+    csv = find(name)
     if csv.suffix == ".toml":
         if not csv.is_file():
             raise UsageError(f"no such file: {csv}")
         return edition_from_toml(csv, csv.stem)
     if csv.suffix != ".csv":
         raise UsageError(
-            f"unknown edition {name!r}: {nearest(name, [*known, 'example'])}, "
+            f"unknown edition {name!r}: {nearest(name, [*known, EXAMPLE])}, "
             "or the path of a tidy .csv file or an edition's .toml file"
         )
     if not csv.is_file():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from vnnanalysis.analysis import analyse
-from vnnanalysis.editions import Edition, Track, list_editions, read_edition, read_rules
+from vnnanalysis.editions import EXAMPLE, Edition, Track, list_editions, read_edition, read_rules
 from vnnanalysis.errors import UsageError, check_known
 from vnnanalysis.files import locate
 from vnnanalysis.kernel import check_injected
@@ -26,9 +26,6 @@ SCHEMA = {  # column of `tidy_frame`: its type
     "points": "int64", "bonus": "int64", "is_fastest": "bool", "takes_part": "bool",
     "excluded": "str", "reason": "str", "source": "str",
 }  # fmt: skip
-
-
-EXAMPLE = "example"
 
 
 @dataclass(frozen=True)
@@ -129,8 +126,8 @@ def open_editions(
     chosen, parts, inputs = [], [], list[Path]()
     for name in parse_editions(editions):
         edition = read_edition(name)
-        folder = None if name == EXAMPLE else locate(edition.results, name, root)
-        if name != EXAMPLE and folder is None:
+        folder = edition.own_folder(edition.results) or locate(edition.results, name, root)
+        if folder is None:
             if takes_what_there_is:
                 continue
             raise UsageError(
