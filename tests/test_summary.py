@@ -1,3 +1,5 @@
+import itertools
+
 import pandas as pd
 import pytest
 from conftest import INVENTED
@@ -76,6 +78,26 @@ def test_swaps_are_told_with_scores(invented_analysis):
     assert summary.swap_sentences(same, invented_analysis.edition) == [
         "No variant changes the order of the first 3 places."
     ]
+
+
+def test_switches_that_make_no_difference_to_a_swap_are_left_out(invented_analysis):
+    """Tolerances decide nothing here, where no counterexample is known."""
+    values = itertools.product(("single", "multi"), ("small", "zero"), ("voting", "ignore"))
+    grid = [dict(zip(("overhead", "tolerance", "conflicts"), v, strict=True)) for v in values]
+    edition = invented_analysis.edition
+    [told] = summary.swap_sentences(compare_variants(invented_analysis, grid), edition)
+    without = [{"overhead": v["overhead"], "conflicts": v["conflicts"]} for v in grid
+               if v["tolerance"] == "small"]  # fmt: skip
+    [same] = summary.swap_sentences(compare_variants(invented_analysis, without), edition)
+    assert told == same
+    assert told.count(" / ") == 4
+
+
+def test_a_floor_of_nothing_is_not_told(invented_analysis):
+    a = invented_analysis
+    told = " ".join(summary.rules_in_words(a.rules.with_settings({"bonus_floor_s": 0}), a.edition))
+    assert "times within 0.2 s are equal. " in told
+    assert "times below" in " ".join(summary.rules_in_words(a.rules, a.edition))
 
 
 def test_conflicts_name_whom_the_rules_penalise(invented_analysis):

@@ -88,10 +88,11 @@ def rules_in_words(rules: ScoringRules, edition: Edition) -> list[str]:
             f"{rules.easy_sat_points} and no time bonus."
         )
     if rules.has_bonus:
+        floor = f", and times below {rules.bonus_floor_s:g} s count as {rules.bonus_floor_s:g} s"
         sentences.append(
             f"The fastest correct answer earns {rules.fastest_bonus} more, the second fastest "
-            f"{rules.second_bonus}; times within {rules.tie_s:g} s are equal, and times below "
-            f"{rules.bonus_floor_s:g} s count as {rules.bonus_floor_s:g} s."
+            f"{rules.second_bonus}; times within {rules.tie_s:g} s are equal"
+            f"{floor * bool(rules.bonus_floor_s)}."
         )
     else:
         sentences.append("There is no time bonus.")
@@ -296,7 +297,10 @@ def variant_caveats(
 
 
 def swap_sentences(variants: pd.DataFrame, edition: Edition, places: int = 3) -> list[str]:
-    """Tell, with scores, where the rules decide who gets one of the first places."""
+    """Tell, with scores, where the rules decide who gets one of the first places.
+
+    Switches that make no difference to a pair's scores are left out.
+    """
     if variants.empty:
         return []
     best = variants.groupby(["track", "tool"])["rank"].min()
@@ -305,10 +309,11 @@ def swap_sentences(variants: pd.DataFrame, edition: Edition, places: int = 3) ->
     for swap in swaps(variants).itertuples():
         if max(best[swap.track, swap.tool], best[swap.track, swap.other]) > places:
             continue
-        pair = variants[(variants["track"] == swap.track)]
+        pair = variants[variants["track"] == swap.track]
         wide = pair.pivot_table(index=settings, columns="tool", values="score", sort=False)[
             [swap.tool, swap.other]
         ]
+        wide = wide.groupby(_telling(wide, settings), sort=False).first()
         names = [plain_name(edition, tool) for tool in (swap.tool, swap.other)]
         told = [
             f"{_joined(variant)}: {names[0]} {a:.1f}, {names[1]} {b:.1f}"
@@ -318,6 +323,16 @@ def swap_sentences(variants: pd.DataFrame, edition: Edition, places: int = 3) ->
             f"{names[0]} and {names[1]} change places with the rules ({'; '.join(told)})."
         )
     return sentences or [f"No variant changes the order of the first {places} places."]
+
+
+def _telling(scores: pd.DataFrame, settings: list[str]) -> list[str]:
+    """Return the switches (levels of the index) on which the scores depend, at least one."""
+    kept = list(settings)
+    for name in settings:
+        rest = [other for other in kept if other != name]
+        if rest and scores.groupby(rest).nunique(dropna=False).max(axis=None) == 1:
+            kept = rest
+    return kept
 
 
 def _joined(variant: str | tuple[str, ...]) -> str:
