@@ -42,7 +42,8 @@ def test_a_process_that_is_killed_takes_only_its_own_notebook_along(notebook, tm
     killer = notebook(
         "killer",
         f"{COUNT}\nimport os, signal, time\n"
-        "while not Path(out, '../beside/n').exists(): time.sleep(0.05)\n"
+        "beside = Path(out, '../beside/n')\n"
+        "while not (beside.exists() and beside.read_text()): time.sleep(0.05)\n"  # it has counted
         "os.kill(os.getppid(), signal.SIGKILL)",
     )
     beside = notebook("beside", f"{COUNT}\n{WAIT} if n.read_text() == 'x' else None")
