@@ -413,6 +413,14 @@ def test_an_edition_may_come_with_its_results(raw_edition):
     other = shutil.copytree(folder, folder.with_name("other"))
     (other / "a.csv").write_text((other / "a.csv").read_text().replace("sat", "unsat"))
     assert load_contest(path, other).runs["result"].tolist() == ["unsat"]
+    again = shutil.copytree(limits.parents[2], folder.with_name("again"))
+    (again / limits.relative_to(limits.parents[2])).write_text("onnx/n.onnx,vnnlib/p.vnnlib,18\n")
+    assert load_contest(path, benchmarks=again).runs["timeout_s"].tolist() == [18.0]
+    shutil.move(limits.parents[2], folder.with_name("elsewhere"))
+    with pytest.raises(
+        UsageError, match=r"no benchmark files of Small: expected them in .*/limits$"
+    ):
+        load_contest(path)
     shutil.rmtree(folder)
     with pytest.raises(UsageError, match=r"no results of Small: expected them in .*/results$"):
         load_contest(path)

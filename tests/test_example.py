@@ -97,6 +97,8 @@ def test_the_committed_run_holds_what_every_run_must():
     assert contest.problems.empty
     assert not contest.runs["timeout_s"].isna().any()
     assert len(contest.measurements) > 80
+    rows = contest.runs.groupby("tool")["instance"].agg(set)
+    assert rows.map(len).to_dict() == dict.fromkeys([*SOUND, "optimist"], len(FILES))
 
 
 @pytest.mark.length
@@ -191,6 +193,36 @@ def test_tools_and_package_read_properties_alike(tools):
                 assert is_one == (excess <= 0), (path, inputs, values)
                 seen[is_one] += 1
     assert min(seen.values()) > 50
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        *("(assert (> Y_0 0.3))", "(assert (= X_0 0.3))", "(assert (<= Y_0 X_0))"),
+        *("(assert (<= X_0 X_1))", "(assert (<= Y_0 1)))", "(assert (<= Y_0 1)"),
+    ],
+)
+def test_what_the_tools_cannot_read_they_refuse(tools, tmp_path, statement):
+    path = tmp_path / "p.vnnlib"
+    path.write_text(f"(assert (<= X_0 1))(assert (<= X_1 1))(assert (<= Y_0 1)){statement}")
+    with pytest.raises(ValueError, match=r"cannot read a co|parentheses do not match"):
+        tools["problem"].read_cases(path)
+
+
+def test_a_problem_is_unsat_only_if_all_its_cases_are(tools, tmp_path):
+    """Both orders of a case with a counterexample and one without."""
+    for seed in range(12):
+        given, case, _ = small_problem(tools, tmp_path, seed)
+        far = case._replace(limits=case.limits - 100)
+        near = case._replace(limits=case.limits + 100)
+        for name, found in (("branches", "sat"), ("bigm", "sat"), ("boxes", "unknown")):
+            solve = tools[name].solve
+            if name == "bigm" and seed % 3 == 2:
+                assert solve(given)[0] == "unknown"
+                continue
+            for cases in ([far, near], [near, far]):
+                assert solve(given._replace(cases=cases))[0] == found
+            assert solve(given._replace(cases=[far, far]))[0] == "unsat"
 
 
 def test_tools_and_onnxruntime_run_networks_alike(tools):

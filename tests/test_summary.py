@@ -93,6 +93,17 @@ def test_switches_that_make_no_difference_to_a_swap_are_left_out(invented_analys
     assert told.count(" / ") == 4
 
 
+def test_a_switch_that_changes_with_another_is_told(invented_analysis):
+    """Two variants that differ in both: nothing tells which of the two decides."""
+    grid = [{"overhead": "single", "conflicts": "voting"},
+            {"overhead": "multi", "conflicts": "ignore"}]  # fmt: skip
+    [told] = summary.swap_sentences(
+        compare_variants(invented_analysis, grid), invented_analysis.edition
+    )
+    assert "(single / voting: " in told
+    assert "; multi / ignore: " in told
+
+
 def test_a_floor_of_nothing_is_not_told(invented_analysis):
     a = invented_analysis
     told = " ".join(summary.rules_in_words(a.rules.with_settings({"bonus_floor_s": 0}), a.edition))

@@ -157,8 +157,11 @@ def benchmark_folder(edition: Edition, given: str | Path | None) -> Path | None:
     """Return the folder with benchmark files: given, the edition's own, or fetched; or None."""
     if given is not None:
         return find(given)
-    if edition.benchmark_files.folder:
-        return edition.own_folder(edition.benchmark_files)
+    own = edition.own_folder(edition.benchmark_files)
+    if own is not None:
+        if not own.is_dir():
+            raise UsageError(f"no benchmark files of {edition.title}: expected them in {own}")
+        return own
     fetched = raw_folder() / edition.benchmark_files.name
     return fetched if edition.benchmark_files.name and has_files(fetched) else None
 

@@ -326,11 +326,16 @@ def swap_sentences(variants: pd.DataFrame, edition: Edition, places: int = 3) ->
 
 
 def _telling(scores: pd.DataFrame, settings: list[str]) -> list[str]:
-    """Return the switches (levels of the index) on which the scores depend, at least one."""
-    kept = list(settings)
+    """Return the switches (levels of the index) on which the scores depend, at least one.
+
+    That one makes no difference is known only where it takes all its values.
+    """
+    kept, flat = list(settings), scores.reset_index()
     for name in settings:
         rest = [other for other in kept if other != name]
-        if rest and scores.groupby(rest).nunique(dropna=False).max(axis=None) == 1:
+        if not rest or flat.groupby(rest)[name].nunique().min() < flat[name].nunique():
+            continue
+        if scores.groupby(rest).nunique(dropna=False).max(axis=None) == 1:
             kept = rest
     return kept
 

@@ -1,6 +1,6 @@
 """Big-M: the exact mixed-integer programme of a ReLU network, solved by HiGHS.
 
-It prints six decimals, so that inputs at the edge of the box may be just outside of it.
+It prints six decimals, so that outputs are not quite those of the inputs.
 """
 
 import time

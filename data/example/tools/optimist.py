@@ -1,4 +1,4 @@
-"""Optimist: where a thousand random points hold no counterexample, it says there is none.
+"""Optimist: where a thousand random points (of each case) hold none, it says there is none.
 
 That is unsound: its unsat is a guess.
 """

@@ -104,6 +104,8 @@ _DECLARED = re.compile(r"\(declare-(?:in|out)put ([XY]) float32 \[1,(\d+)\]\)")
 def read_cases(path: Path) -> tuple[list[Case], bool]:
     """Read a property of VNN-LIB 1.0 or 2.0 as a list of cases; also tell whether it is 2.0."""
     text = re.sub(r";[^\n]*", "", path.read_text())
+    if text.count("(") != text.count(")"):
+        raise ValueError(f"{path}: parentheses do not match")
     statements = _nested(iter(_TOKEN.findall(text)))
     counts = dict[str, int]()
     for found in _INDEX.finditer(text):
@@ -140,6 +142,8 @@ def _case(comparisons: Iterable[list[Any]], counts: dict[str, int]) -> Case:
     lower, upper = np.full(counts["X"], -np.inf), np.full(counts["X"], np.inf)
     rows, limits = [], []
     for sign, left, right in comparisons:
+        if sign not in ("<=", ">="):
+            raise ValueError(f"cannot read a comparison with {sign}")
         x, y, constant = np.zeros(counts["X"]), np.zeros(counts["Y"]), 0.0
         for factor, term in ((1.0, left), (-1.0, right)):
             found = _INDEX.fullmatch(term)
@@ -149,6 +153,8 @@ def _case(comparisons: Iterable[list[Any]], counts: dict[str, int]) -> Case:
                 (x if found[1] == "X" else y)[int(found[2] or found[3])] += factor
         if sign == ">=":  # now: x + y + constant <= 0
             x, y, constant = -x, -y, -constant
+        if (x.any() and y.any()) or np.count_nonzero(x) > 1:
+            raise ValueError("cannot read a condition on several inputs, or inputs and outputs")
         if not x.any():
             rows.append(y)
             limits.append(-constant)
